@@ -56,7 +56,7 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,domain,faults,infra,local,mixed-versions,model,payments,sdks,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,documents,domain,faults,infra,local,mixed-versions,model,payments,sdks,system,unit}/**",
             ...(process.env["STAGE"] === undefined ? [] : [`test/endpoints/${notOnStages}`]),
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
@@ -86,6 +86,8 @@ export default defineConfig({
           globalSetup: ["test/carriers/install-kannel.ts"],
         },
       },
+      // Documents against the rules of EN 16931. It needs Python.
+      { test: { name: "documents", include: ["test/documents/**/*.test.ts"] } },
       // It needs stripe-mock, which it builds with Go.
       {
         test: {

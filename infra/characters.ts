@@ -28,15 +28,13 @@ function charactersOf(font: string): Set<number> {
 /** Returns the ranges of characters: the distance from the end of the one before, and the length, in base 36. */
 export function readRanges(): string {
   const ranges: string[] = [];
-  let [end, last] = [0, 0x10_ff_ff];
-  for (let first = 0x20; first <= last; first += 1) {
-    let length = 0;
-    while (isDrawable(first + length)) length += 1;
-    if (length === 0) continue;
-    const more = length === 1 ? "" : `-${(length - 1).toString(36)}`;
-    ranges.push(`${(first - end).toString(36)}${more}`);
-    first += length;
-    end = first - 1;
+  let last = 0;
+  for (let first = 0x20; first <= 0x10_ff_ff; first += 1) {
+    if (!isDrawable(first)) continue;
+    const gap = (first - last).toString(36);
+    for (last = first; isDrawable(last + 1);) last += 1;
+    ranges.push(last === first ? gap : `${gap}-${(last - first).toString(36)}`);
+    first = last;
   }
   return ranges.join(" ");
 }

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
 import type { BillingDetails } from "../../shared/api/contract/billing.ts";
+import { ApiError } from "../../shared/api/contract/errors.ts";
 import { findDocument, type DocumentRecord } from "../../shared/money/invoices/record.ts";
 import type * as storage from "../../shared/money/invoices/storage.ts";
 import { saveBillingDetails } from "../../shared/money/payments/billing-details.ts";
@@ -11,7 +12,9 @@ import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
 import { paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
+import { updateOf } from "../../shared/platform/table/write.ts";
 import { setPayments } from "../support/stored-payments.ts";
 import { openOrganization } from "../support/wallets.ts";
 
@@ -81,6 +84,12 @@ it("without details, the name of the organization has to be one that invoices ca
   await expect(createPayment(organizationId, payment)).rejects.toMatchObject(problem);
   const recharge = { isEnabled: true, threshold: 1, amount: 50, monthlyCap: 100 };
   await expect(setAutoRecharge(organizationId, recharge)).rejects.toMatchObject(problem);
+
+  // An earlier release accepted details that are rejected now.
+  await expect(saveBillingDetails(organizationId, { name: "A\u202eB" })).rejects.toThrow(ApiError);
+  const set = { entity: "billing", organizationId, details: { name: "\u3164" } };
+  await transact({ billing: updateOf(keys.billing(organizationId), { set }) });
+  await expect(createPayment(organizationId, payment)).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
 });
 
 it("details that are entered after a payment began are not on its invoice", async () => {

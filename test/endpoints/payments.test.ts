@@ -114,7 +114,7 @@ it("unknown payments, invoices and cards are not found", async () => {
   }
 });
 
-it("a payment and its invoice, as JSON and PDF, are those of one organization", async ({ skip }) => {
+it("a payment and its invoice, as JSON, PDF and XML, are those of one organization", async ({ skip }) => {
   if (!has("card")) skip("the stage takes no cards");
   const payer = await Customer.register();
   const { checkoutUrl = "" } = await payer.client.createPayment({ body: { amount: billing.minimumPayment } });
@@ -134,6 +134,8 @@ it("a payment and its invoice, as JSON and PDF, are those of one organization", 
     expect(bytes.subarray(0, 5).toString()).toBe("%PDF-");
     expect(bytes.subarray(-7).toString()).toContain("%%EOF");
   }, patience);
+  const xml = await payer.call(path, { headers: { accept: "application/xml" } });
+  expect(xml.body).toContain(`<ram:PaymentReference>${id}</ram:PaymentReference>`);
   for (const foreign of [`/v1/payments/${id}`, path]) {
     expect(errorOf(await customer.call(foreign))).toEqual({ status: 404, code: "NOT_FOUND" });
   }

@@ -80,13 +80,16 @@ export const getInvoice = {
   method: "GET",
   path: "/v1/invoices/{id}",
   tag: "billing",
-  summary: "Get an invoice or credit note, as JSON or as a PDF",
-  description: "Request the PDF with `Accept: application/pdf`.",
+  summary: "Get an invoice or credit note, as JSON, as a PDF or as a file of EN 16931",
+  description:
+    "Request the PDF with `Accept: application/pdf`, and the file of the European standard for electronic invoices (EN 16931, syntax " +
+    "CII) with `Accept: application/xml`.",
   auth: "bearer",
   scope: "billing",
   params: InvoiceParams,
   data: Invoice,
-  alternatives: ["application/pdf"],
+  alternatives: ["application/pdf", "application/xml"],
+  errors: ["CONFLICT"],
 } as const satisfies Route;
 
 export const getUsage = {

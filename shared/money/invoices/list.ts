@@ -4,6 +4,7 @@ import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { pageOf } from "../../platform/table/page.ts";
 import { amountOf } from "../wallet/money.ts";
+import { en16931Of } from "./en16931.ts";
 import { renderPdf } from "./pdf.ts";
 import { documentsOf, findDocument, type DocumentRecord } from "./record.ts";
 import { readPdf } from "./storage.ts";
@@ -17,8 +18,8 @@ export async function listInvoices(organizationId: string, query: PageQuery): Pr
 }
 
 /**
- * Returns an invoice or credit note, as a PDF if the caller prefers that.
- * @throws ApiError NOT_FOUND
+ * Returns an invoice or credit note: as a PDF or a file of EN 16931 if the caller prefers that.
+ * @throws ApiError NOT_FOUND; CONFLICT when the document lacks what EN 16931 requires
  */
 export async function getInvoice(
   organizationId: string,
@@ -27,11 +28,13 @@ export async function getInvoice(
 ): Promise<Invoice | RawResponse> {
   const document = await findDocument(organizationId, number);
   if (document === undefined) throw new ApiError("NOT_FOUND");
-  if (!/^\s*application\/pdf\b/i.test(accept)) return toApiInvoice(document);
+  const [, type] = /^\s*application\/(pdf|xml)\b/i.exec(accept.toLowerCase()) ?? [];
+  if (type === undefined) return toApiInvoice(document);
   // It is the same whenever it is rendered, so a PDF that is not stored yet is rendered now.
-  const pdf = (await readPdf(document)) ?? (await renderPdf(document));
-  const disposition = `attachment; filename="${number}.pdf"`;
-  return { headers: { "Content-Type": "application/pdf", "Content-Disposition": disposition }, body: pdf };
+  const body =
+    type === "xml" ? en16931Of(document) : ((await readPdf(document)) ?? (await renderPdf(document)));
+  const disposition = `attachment; filename="${number}.${type}"`;
+  return { headers: { "Content-Type": `application/${type}`, "Content-Disposition": disposition }, body };
 }
 
 function toApiInvoice(document: DocumentRecord): Invoice {

@@ -124,7 +124,7 @@ export class PdfSheet {
 
   #drawLines(text: string, style: Style, { left, width, align = "left" }: Column): void {
     // Digits of amounts are below each other.
-    const inColumn = { ...style, isTabular: align === "right" };
+    const inColumn: Style = { ...style, features: align === "right" ? ["tnum"] : [] };
     this.#pdf.fillColor(style.color);
     for (const line of this.#text.linesOf(text, inColumn, width)) {
       const rest = width - line.width;

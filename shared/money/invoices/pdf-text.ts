@@ -34,8 +34,8 @@ export interface TextStyle {
   readonly size: number;
   /** Only Inter is also bold. */
   readonly font: "bold" | "regular";
-  /** Whether all digits have the same width. */
-  readonly isTabular?: boolean;
+  /** Features of OpenType, such as digits of the same width. */
+  readonly features?: PDFKit.Mixins.OpenTypeFeatures[];
   /** The country of the person that the text names. */
   readonly country?: string | undefined;
 }
@@ -46,10 +46,7 @@ interface OpenFont {
   readonly descender: number;
   readonly lineGap: number;
   readonly scale: number;
-  readonly font: {
-    hasGlyphForCodePoint(codePoint: number): boolean;
-    getGlyph(id: number): { readonly advanceWidth: number };
-  };
+  readonly font: { hasGlyphForCodePoint(codePoint: number): boolean };
   readonly subset: {
     readonly glyphs: number[];
     readonly mapping: Record<string, number>;
@@ -108,19 +105,21 @@ export class PdfText {
 
   /** Draws a line with its baseline at a height. */
   draw({ runs }: Line, style: TextStyle, left: number, baseline: number): void {
+    const { features = [] } = style;
     let x = left;
     for (const run of runs) {
       const width = this.#widthOf(run, style);
-      const options = { lineBreak: false, baseline: "alphabetic", features: featuresOf(style) } as const;
+      const options = { lineBreak: false, baseline: "alphabetic", features } as const;
       this.#pdf.text(run.text, x, baseline, options);
       x += width;
     }
   }
 
-  #widthOf({ font, text, direction }: Run, style: TextStyle): number {
+  /** Makes the font and the size of a run the present ones, and returns its width. */
+  #widthOf({ font, text, direction }: Run, { size, features = [] }: TextStyle): number {
     this.#opened(font);
     this.#direction = direction;
-    return this.#pdf.fontSize(style.size).widthOfString(text, { features: featuresOf(style) });
+    return this.#pdf.fontSize(size).widthOfString(text, { features });
   }
 
   #line(part: string, whole: string, style: TextStyle, base: "ltr" | "rtl"): Line {
@@ -188,7 +187,7 @@ export class PdfText {
 
 /** Returns the glyphs of a text, as pdfkit wants them from fontkit. */
 function shaped(
-  { font, scale }: OpenFont,
+  { scale }: OpenFont,
   shaper: Font,
   text: string,
   features: string[],
@@ -209,30 +208,27 @@ function shaped(
     yAdvance: yAdvance * scale,
     xOffset: xOffset * scale,
     yOffset: yOffset * scale,
-    advanceWidth: font.getGlyph(infos[index]?.codepoint ?? 0).advanceWidth * scale,
+    advanceWidth: shaper.glyphHAdvance(infos[index]?.codepoint ?? 0) * scale,
   }));
-  const characters = infos.map((): string[] => []);
+  const codePoints = infos.map((): number[] => []);
   for (const [cluster, glyphsOf] of Map.groupBy(infos.keys(), (index) => infos[index]?.cluster ?? 0)) {
-    const next = infos.map((info) => info.cluster).filter((each) => each > cluster);
+    // The glyphs of a cluster share its characters, in the order of the text. Marks have none.
     const wide = glyphsOf.filter((index) => (positions[index]?.xAdvance ?? 0) > 0);
     const named = wide.length === 0 ? glyphsOf : wide;
     if (direction === Direction.RTL) named.reverse();
-    // Its glyphs share the characters of a cluster, in the order of the text. Marks have none.
-    for (const [place, character] of Array.from(
-      text.slice(cluster, Math.min(text.length, ...next)),
-    ).entries())
-      characters[named[Math.min(place, named.length - 1)] ?? 0]?.push(character);
+    const end = Math.min(
+      text.length,
+      ...infos.flatMap((info) => (info.cluster > cluster ? [info.cluster] : [])),
+    );
+    for (const [place, character] of Array.from(text.slice(cluster, end)).entries())
+      codePoints[named[Math.min(place, named.length - 1)] ?? 0]?.push(character.codePointAt(0) ?? 0);
   }
-  const glyphs = infos.map(({ codepoint }, index) => {
-    const codePoints = characters[index]?.map((each) => each.codePointAt(0) ?? 0) ?? [];
-    const { advanceWidth } = font.getGlyph(codepoint);
-    return { id: `${codepoint} ${codePoints.join(" ")}`, advanceWidth, codePoints };
-  });
+  const glyphs = infos.map(({ codepoint }, index) => ({
+    id: `${codepoint} ${codePoints[index]?.join(" ")}`,
+    advanceWidth: shaper.glyphHAdvance(codepoint),
+    codePoints: codePoints[index],
+  }));
   return { glyphs, positions, advanceWidth: positions.reduce((sum, { xAdvance }) => sum + xAdvance, 0) };
-}
-
-function featuresOf({ isTabular }: TextStyle): PDFKit.Mixins.OpenTypeFeatures[] {
-  return isTabular === true ? ["tnum"] : [];
 }
 
 /** Returns the parts of a text that no line breaks: words with their punctuation, and the spaces after them. */
