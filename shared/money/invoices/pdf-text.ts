@@ -215,7 +215,6 @@ function shaped(
     // The glyphs of a cluster share its characters, in the order of the text. Marks have none.
     const wide = glyphsOf.filter((index) => (positions[index]?.xAdvance ?? 0) > 0);
     const named = wide.length === 0 ? glyphsOf : wide;
-    if (direction === Direction.RTL) named.reverse();
     const end = Math.min(
       text.length,
       ...infos.flatMap((info) => (info.cluster > cluster ? [info.cluster] : [])),
