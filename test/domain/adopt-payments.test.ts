@@ -82,7 +82,7 @@ async function loseWithBuyer(organizationId: string, buyer: BillingDetails): Pro
 
 const abroad: BillingDetails = {
   // As text the buyer has more than 500 characters.
-  name: `Claude "${"é".repeat(150)}" 🧾`,
+  name: `Claude "${"é".repeat(150)}" 𠮷`,
   address: Array.from({ length: 5 }, () => "Rue ".repeat(25)),
   country: "FR",
   vatNumber: "FR12345678901",

@@ -96,6 +96,7 @@ it("has the structure that screen readers need", async () => {
   const file = Buffer.from(await renderPdf(invoice())).toString("latin1");
   expect(file).toMatch(/\/Marked true[\s\S]*\/Lang \(en\)|\/Lang \(en\)[\s\S]*\/Marked true/);
   expect(file).toContain("<pdfuaid:part>1</pdfuaid:part>");
+  expect(file).not.toContain("/CIDSet");
   const elements = Array.from(
     file.matchAll(/\/S \/(\w+)(?:\n\/A <<[^>]*?\/Scope \/(\w+))?/g),
     ([, tag, scope]) => (scope === undefined ? tag : `${tag} ${scope}`),

@@ -64,6 +64,8 @@ export class PdfSheet {
       font: regular,
       info: { Title: title, Author: author, CreationDate: writtenAt },
     });
+    // For the number 1 pdfkit takes the file for PDF/A-1, and adds lists of glyphs to it that are not complete.
+    Reflect.set(this.#pdf, "subset", "1");
     this.#text = new PdfText(this.#pdf);
     this.#element = this.#pdf.struct("Document");
     this.#pdf.addStructure(this.#element);

@@ -1,12 +1,12 @@
 import type { Stripe } from "stripe";
 import * as z from "zod/mini";
 
-import { BillingDetails } from "../../api/contract/billing.ts";
 import { Payment, type PaymentFailure } from "../../api/contract/payments.ts";
 import { idSchema } from "../../api/contract/primitives.ts";
 import { epochSeconds, secondMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { momentOf } from "../../platform/ids.ts";
+import { Buyer } from "../invoices/record.ts";
 import {
   unpaid,
   type ListedPayment,
@@ -176,7 +176,7 @@ function buyerIn({ metadata }: Stripe.PaymentIntent): PaymentRecord["buyer"] {
   let text = "";
   for (let index = 0; metadata[`buyer${index}`] !== undefined; index += 1) text += metadata[`buyer${index}`];
   try {
-    return z.nullable(BillingDetails).parse(JSON.parse(text));
+    return z.nullable(Buyer).parse(JSON.parse(text));
   } catch {
     return undefined;
   }
