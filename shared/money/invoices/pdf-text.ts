@@ -22,7 +22,6 @@ interface Run {
 
 /** A line, with its parts from left to right. All lengths are in points. */
 export interface Line {
-  readonly text: string;
   readonly runs: readonly Run[];
   readonly width: number;
   readonly ascent: number;
@@ -125,18 +124,13 @@ export class PdfText {
   #line(part: string, whole: string, style: TextStyle, base: "ltr" | "rtl"): Line {
     const { text, fonts } = this.#withFonts(part, whole, style);
     const runs = runsOf(text, fonts, base);
-    const used = [style.font, ...fonts].map((font) => this.#opened(font));
+    const used = Array.from(new Set([style.font, ...fonts]), (font) => this.#opened(font));
     const most = (value: (font: OpenFont) => number): number =>
       (Math.max(...used.map(value)) * style.size) / 1_000;
     const ascent = most(({ ascender }) => ascender);
     const height = ascent + most(({ descender, lineGap }) => lineGap - descender);
-    return {
-      text,
-      runs,
-      width: runs.reduce((sum, run) => sum + this.#widthOf(run, style), 0),
-      ascent,
-      height,
-    };
+    const width = runs.reduce((sum, run) => sum + this.#widthOf(run, style), 0);
+    return { runs, width, ascent, height };
   }
 
   /** Returns what is drawn instead of a text, and the font of each of its UTF-16 units. */
