@@ -4,6 +4,7 @@ import { concurrencyLimit, fitToAccount } from "./account.ts";
 import { checkAdoptedTable } from "./adopted-table.ts";
 import { bundleFunctions } from "./bundle.ts";
 import { GatewayStack } from "./gateway-stack.ts";
+import { exchangeRateWarning } from "./stages/payment-checks.ts";
 import { stageNamed, type Stage } from "./stages/stage.ts";
 
 // The entry of the CDK: `cdk deploy -c stage=prod`. Without a stage it is dev.
@@ -35,7 +36,9 @@ async function stageToDeploy(
   }
   // The CDK sets this when it has found credentials. Without them the stage can be synthesized only.
   const account = process.env["CDK_DEFAULT_ACCOUNT"];
-  if (account === undefined) return { stage: asked, warnings: {} };
+  const exchangeRate = exchangeRateWarning(asked, new Date().toISOString().slice(0, "yyyy-mm".length));
+  const early = { "exchange-rate": exchangeRate };
+  if (account === undefined) return { stage: asked, warnings: early };
   if (asked.account !== undefined && account !== asked.account) {
     throw new Error(
       `Stage ${asked.name} belongs to account ${asked.account}, but the credentials are of account ${account}.`,
@@ -44,5 +47,5 @@ async function stageToDeploy(
   const region = asked.region ?? process.env["CDK_DEFAULT_REGION"];
   const { stage: fitted, warning: concurrency } = fitToAccount(asked, await concurrencyLimit(region));
   const adoptedKeys = await checkAdoptedTable(asked, region);
-  return { stage: fitted, warnings: { concurrency, "adopted-keys": adoptedKeys } };
+  return { stage: fitted, warnings: { ...early, concurrency, "adopted-keys": adoptedKeys } };
 }

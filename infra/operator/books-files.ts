@@ -56,6 +56,7 @@ export const buyerColumns: Columns<{ readonly of?: DocumentRecord | undefined }>
   name: ({ of }) => of?.buyer.name,
   country: ({ of }) => of?.buyer.country ?? of?.seller.country,
   vat_number: ({ of }) => of?.buyer.vatNumber,
+  tax_number: ({ of }) => of?.buyer.taxNumber,
   tax_rate: ({ of }) => (of === undefined ? undefined : String(of.taxRate)),
   // Other documents without tax have no note.
   reverse_charge: ({ of }) => (of === undefined ? undefined : of.taxNote === undefined ? "no" : "yes"),

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { Month } from "../../shared/api/contract/primitives.ts";
 import { renderPdf } from "../../shared/money/invoices/pdf.ts";
-import { documentsOf, type DocumentRecord } from "../../shared/money/invoices/record.ts";
+import { dayIn, documentsOf, type DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { readPdf } from "../../shared/money/invoices/storage.ts";
 import { decimalText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -24,11 +24,11 @@ const exportInvoices = command({
   name: "invoices export",
   summary: "Write the invoices and credit notes of a month as a CSV file, and their PDFs as an archive",
   details:
-    "Creates a folder with invoices.csv and documents.zip. The month (UTC) is that of the issue. Credit notes have negative " +
+    "Creates a folder with invoices.csv and documents.zip. The month is that of the issue, in the seller's time zone. Credit notes have negative " +
     "amounts, so that each column adds up. Reads one unit for each organization. More than 5,000 documents are in further archives.",
   examples: ["2026-11 --to invoices-2026-11 --stage prod"],
   input: z.object({
-    month: part("<month>", "month (UTC) such as 2026-11", Month),
+    month: part("<month>", "month such as 2026-11", Month),
     to: part("--to <folder>", "new folder", RequiredText),
   }),
   run: async ({ month, to }, { output, stackOutput, record, changed }) => {
@@ -68,7 +68,7 @@ const amount =
 
 const columns = {
   number: "number",
-  date: ({ issuedAt }: Listed) => issuedAt.slice(0, "yyyy-mm-dd".length),
+  date: ({ timeZone, issuedAt }: Listed) => dayIn(timeZone, issuedAt),
   type: "kind",
   corrects: "corrects",
   organization: "organizationId",
@@ -78,12 +78,16 @@ const columns = {
   tax: amount("taxMicros"),
   gross: amount("totalMicros"),
   currency: "currency",
+  local_tax: ({ kind, localTax }: Listed) =>
+    localTax && decimalText(kind === "invoice" ? localTax.micros : -localTax.micros),
+  local_currency: ({ localTax }: Listed) => localTax?.currency,
   file: ({ number, archive }: Listed) => `${archive}/${number}.pdf`,
 } as const;
 
 async function documentsOfMonth(organizationId: string, month: string): Promise<DocumentRecord[]> {
   const found: DocumentRecord[] = [];
-  for await (const each of documentsOf(organizationId)) if (each.issuedAt.startsWith(month)) found.push(each);
+  for await (const each of documentsOf(organizationId))
+    if (dayIn(each.timeZone, each.issuedAt).startsWith(month)) found.push(each);
   return found;
 }
 

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { undrawable } from "../../shared/money/invoices/characters.ts";
 import { contrastProblems } from "./contrast.ts";
+import { paymentProblems } from "./payment-checks.ts";
 import { cloudFrontRegion, StageSettings } from "./settings.ts";
 import { acceptedInFiveMinutes } from "./throttles.ts";
 
@@ -15,16 +15,7 @@ export const ConsistentSettings = StageSettings.check(
     if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
       problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
     }
-    const { seller } = settings.payments;
-    const namesOfSeller = [
-      ["name", seller?.name],
-      ...(seller?.address ?? []).map((line) => ["address", line]),
-    ] as const;
-    for (const [field = "", text = ""] of namesOfSeller) {
-      const character = undrawable(text);
-      if (character === undefined) continue;
-      problem(["payments", "seller", field], `has a character that invoices cannot show: ${character}`);
-    }
+    for (const [field, message] of paymentProblems(settings)) problem(["payments", ...field], message);
     for (const [theme, message] of contrastProblems(brand.colors))
       problem(["brand", "colors", theme], message);
     if (policies.verifiedEmail === "before-sending" && email === undefined) {

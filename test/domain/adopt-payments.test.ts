@@ -85,7 +85,7 @@ const abroad: BillingDetails = {
   name: `Claude "${"é".repeat(150)}" 𠮷`,
   address: Array.from({ length: 5 }, () => "Rue ".repeat(25)),
   country: "FR",
-  vatNumber: "FR12345678901",
+  vatNumber: "FR40303265045",
   emails: { payments: ["billing"] },
 };
 

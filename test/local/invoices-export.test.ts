@@ -26,8 +26,11 @@ it("the documents of a month are a register that adds up, and an archive of PDFs
   const first = await put(invoice({ organizationId, paymentId, issuedAt }));
   const note = { number: "CRN-2026-000001", kind: "credit_note", corrects: first.number } as const;
   const credited = { amountMicros: 10_000_000, taxMicros: 1_900_000, totalMicros: 11_900_000 };
-  await put(invoice({ organizationId, paymentId, ...note, ...credited }));
-  const buyer = { name: "=HYPERLINK()", country: "AT", vatNumber: "ATU12345678" };
+  const localTax = { currency: "GBP", micros: 1_630_000, exchangeRate: "0.8579" };
+  // In Auckland this is a day of March.
+  const local = { issuedAt: "2026-02-28T12:00:00.000Z", timeZone: "Pacific/Auckland", localTax };
+  await put(invoice({ organizationId, paymentId, ...note, ...credited, ...local }));
+  const buyer = { name: "=HYPERLINK()", country: "AT", vatNumber: "ATU12345678", taxNumber: "12/345" };
   const number = "INV-2026-000043";
   const stored = await put(
     invoice({ organizationId: other.organizationId, number, buyer, ...reverseCharge }),
@@ -45,13 +48,14 @@ it("the documents of a month are a register that adds up, and an archive of PDFs
   expect((await readdir(folder)).toSorted()).toEqual(["documents.zip", "invoices.csv"]);
   const lines = (await readFile(path.join(folder, "invoices.csv"), "utf8")).trimEnd().split("\r\n");
   expect(lines).toEqual([
-    "number,date,type,corrects,organization,payment,name,country,vat_number,tax_rate,reverse_charge,net,tax,gross,currency,file",
-    `CRN-2026-000001,2026-03-02,credit_note,INV-2026-000042,${organizationId},${paymentId},Café Zürich KG,DE,,19,no,` +
-      "-10.000000,-1.900000,-11.900000,EUR,documents.zip/CRN-2026-000001.pdf",
-    `INV-2026-000042,2026-03-31,invoice,,${organizationId},${paymentId},Café Zürich KG,DE,,19,no,` +
-      "100.000000,19.000000,119.000000,EUR,documents.zip/INV-2026-000042.pdf",
-    `INV-2026-000043,2026-03-02,invoice,,${other.organizationId},${stored.paymentId},'=HYPERLINK(),AT,ATU12345678,0,yes,` +
-      "100.000000,0.000000,100.000000,EUR,documents.zip/INV-2026-000043.pdf",
+    "number,date,type,corrects,organization,payment,name,country,vat_number,tax_number,tax_rate,reverse_charge," +
+      "net,tax,gross,currency,local_tax,local_currency,file",
+    `CRN-2026-000001,2026-03-01,credit_note,INV-2026-000042,${organizationId},${paymentId},Café Zürich KG,DE,,,19,no,` +
+      "-10.000000,-1.900000,-11.900000,EUR,-1.630000,GBP,documents.zip/CRN-2026-000001.pdf",
+    `INV-2026-000042,2026-03-31,invoice,,${organizationId},${paymentId},Café Zürich KG,DE,,,19,no,` +
+      "100.000000,19.000000,119.000000,EUR,,,documents.zip/INV-2026-000042.pdf",
+    `INV-2026-000043,2026-03-02,invoice,,${other.organizationId},${stored.paymentId},'=HYPERLINK(),AT,ATU12345678,12/345,0,yes,` +
+      "100.000000,0.000000,100.000000,EUR,,,documents.zip/INV-2026-000043.pdf",
   ]);
   const contentOf = (file: string): Buffer =>
     execFileSync("unzip", ["-p", path.join(folder, "documents.zip"), file]);

@@ -32,6 +32,7 @@ const suites = {
     "test",
     "typed number",
   ],
+  money: ["invoice", "stage", "tax"],
   system: ["inbound call", "receipt call", "steps"],
   browser: ["link"],
 } as const satisfies Record<string, readonly string[]>;

@@ -133,7 +133,8 @@ const rejected: Readonly<Record<string, Readonly<Record<string, readonly unknown
   updateBilling: {
     name: ["", undefined],
     country: ["ZZ", "gb"],
-    vatNumber: ["DE 123456789", "123456789"],
+    vatNumber: ["", "123456789", `DE${"1".repeat(39)}`],
+    taxNumber: ["", " 12", "12345_678", "1".repeat(31)],
     address: [["1", "2", "3", "4", "5", "6"]],
     "address.0": [[""]],
     "emails.payments.0": [{ payments: ["boss"] }],

@@ -2,8 +2,9 @@ import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
-import { Currency, idSchema, messageText, Timestamp, VatNumber } from "./primitives.ts";
+import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
 import { Role } from "./scopes.ts";
+import { TaxNumber, VatNumber } from "./tax-numbers.ts";
 import { Amount } from "./wallet.ts";
 
 /** The roles whose members get a kind of email. */
@@ -29,9 +30,15 @@ export const BillingDetails = z
     country: z
       .optional(Country)
       .register(z.globalRegistry, { description: "Decides the tax. Default: the operator's country." }),
-    vatNumber: z
-      .optional(VatNumber)
-      .register(z.globalRegistry, { description: "With its country code, for the reverse charge." }),
+    vatNumber: z.optional(VatNumber).register(z.globalRegistry, {
+      description:
+        "A number of `country` with its prefix, for the reverse charge. The form and the check digits are checked; spaces, " +
+        "dots and hyphens are removed.",
+    }),
+    taxNumber: z.optional(TaxNumber).register(z.globalRegistry, {
+      description:
+        "Another tax number that invoices show, for example an ABN or a GSTIN. It does not affect the tax.",
+    }),
     emails: z
       .optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" }))
       .register(z.globalRegistry, {
@@ -67,6 +74,9 @@ export const Billing = z
     tax: z.object({
       rate: z.number().register(z.globalRegistry, { description: "In percent of the amount." }),
       note: z.optional(z.string()),
+      reason: z
+        .optional(z.string())
+        .register(z.globalRegistry, { description: "Why the VAT number does not change the tax." }),
     }),
     instructions: z
       .optional(z.string())
@@ -127,6 +137,7 @@ const Party = z.object({
   address: z.optional(z.array(z.string())),
   country: z.optional(z.string()),
   vatNumber: z.optional(z.string()),
+  taxNumber: z.optional(z.string()),
   email: z.optional(z.string()),
 });
 
@@ -142,6 +153,9 @@ export const Invoice = z
       .register(z.globalRegistry, { description: "The invoice that a credit note corrects." }),
     paymentId: idSchema("pay"),
     issuedAt: Timestamp,
+    issuedOn: z
+      .string()
+      .register(z.globalRegistry, { description: "The day in the time zone of the seller." }),
     seller: Party,
     buyer: Party,
     lines: z.array(z.object({ description: z.string(), amount: z.number() })),
@@ -151,6 +165,9 @@ export const Invoice = z
     taxNote: z.optional(z.string()),
     total: z.number(),
     currency: Currency,
+    localTax: z
+      .optional(z.object({ amount: z.number(), currency: z.string(), exchangeRate: z.string() }))
+      .register(z.globalRegistry, { description: "The `tax` in the currency of the seller's country." }),
   })
   .register(z.globalRegistry, { id: "Invoice" });
 export type Invoice = z.infer<typeof Invoice>;

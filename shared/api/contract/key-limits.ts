@@ -15,6 +15,11 @@ export type SendLimits = z.infer<typeof SendLimits>;
 
 const TimeOfDay = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 08:30"));
 
+/** An IANA time zone. */
+export const TimeZone = z
+  .string()
+  .check(z.maxLength(64), z.refine(isTimeZone, "must be a time zone such as Europe/Paris"));
+
 export const AllowedRecipient = z.string().check(
   z.regex(/^\+?[1-9]\d{0,14}$/, "must be a phone number in international digits, or the beginning of one"),
   z.overwrite((text) => text.replace(/^\+/, "")),
@@ -50,9 +55,7 @@ export const SendLimitsRequest = z
           .strictObject({
             from: TimeOfDay,
             to: TimeOfDay,
-            timeZone: z
-              .string()
-              .check(z.maxLength(64), z.refine(isTimeZone, "must be a time zone such as Europe/Paris")),
+            timeZone: TimeZone,
           })
           .check(z.refine(({ from, to }) => from !== to, "must begin and end at different times")),
       )

@@ -232,8 +232,3 @@ export const ErrorBody = z.object({ error: ErrorFields });
 export const Month = z
   .string("must be a month such as 2026-11")
   .check(z.regex(/^20\d\d-(0[1-9]|1[0-2])$/, "must be a month such as 2026-11"));
-
-/** A VAT number with the prefix of its country. Only the form is checked, and not whether the number is registered. */
-export const VatNumber = z
-  .string()
-  .check(z.regex(/^[A-Z]{2}[A-Z0-9]{2,13}$/, "must be a VAT number such as DE123456789, without spaces"));

@@ -6,7 +6,7 @@ import { pageOf } from "../../platform/table/page.ts";
 import { amountOf } from "../wallet/money.ts";
 import { en16931Of } from "./en16931.ts";
 import { renderPdf } from "./pdf.ts";
-import { documentsOf, findDocument, type DocumentRecord } from "./record.ts";
+import { dayIn, documentsOf, findDocument, type DocumentRecord } from "./record.ts";
 import { readPdf } from "./storage.ts";
 
 /** Returns a page of the invoices and credit notes of an organization, newest first. */
@@ -40,12 +40,14 @@ export async function getInvoice(
 function toApiInvoice(document: DocumentRecord): Invoice {
   const { number, kind, corrects, paymentId, issuedAt, seller, buyer, lines, taxRate, taxNote, currency } =
     document;
+  const { timeZone, localTax } = document;
   return {
     id: number,
     kind,
     corrects,
     paymentId,
     issuedAt,
+    issuedOn: dayIn(timeZone, issuedAt),
     seller,
     buyer,
     lines: lines.map(({ description, amountMicros }) => ({ description, amount: amountOf(amountMicros) })),
@@ -55,5 +57,10 @@ function toApiInvoice(document: DocumentRecord): Invoice {
     taxNote,
     total: amountOf(document.totalMicros),
     currency,
+    localTax: localTax && {
+      amount: amountOf(localTax.micros),
+      currency: localTax.currency,
+      exchangeRate: localTax.exchangeRate,
+    },
   };
 }

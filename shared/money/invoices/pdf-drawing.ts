@@ -40,7 +40,7 @@ function drawBuyerAndFacts(sheet: PdfSheet, document: DocumentRecord): void {
   sheet.y = top;
   for (const [label, value] of [
     ["Number", document.number],
-    ["Date of issue", dateText(document.issuedAt)],
+    ["Date of issue", dateText(document.issuedAt, document.timeZone)],
     ["Corrects invoice", document.corrects],
     ["Payment reference", document.paymentId],
     ["Refund reference", document.refundId],
@@ -56,10 +56,11 @@ function drawBuyerAndFacts(sheet: PdfSheet, document: DocumentRecord): void {
 type Party = DocumentRecord["buyer"] & Partial<Pick<DocumentRecord["seller"], "email">>;
 
 function drawParty(sheet: PdfSheet, party: Party, column: Column): void {
-  const { name, address = [], country, vatNumber, email } = party;
+  const { name, address = [], country, vatNumber, taxNumber, email } = party;
   sheet.write(name, { ...styles.strong, country }, column);
   const vatLine = vatNumber && `VAT number ${vatNumber}`;
-  for (const line of [...address, country && countryName(country), vatLine, email]) {
+  const taxLine = taxNumber && `Tax number ${taxNumber}`;
+  for (const line of [...address, country && countryName(country), vatLine, taxLine, email]) {
     if (line !== undefined) sheet.write(line, { ...styles.body, country }, column);
   }
 }
@@ -100,7 +101,7 @@ function drawRow(
 }
 
 function drawTotals(sheet: PdfSheet, document: DocumentRecord): void {
-  const { kind, amountMicros, taxMicros, taxRate, totalMicros, currency } = document;
+  const { kind, amountMicros, taxMicros, taxRate, totalMicros, currency, localTax } = document;
   const drawSum = (text: string, micros: number, style: Style): void =>
     drawRow(sheet, [text, moneyText(micros, currency)], style, { left: rightColumn.left, scope: "Row" });
   sheet.y += 14;
@@ -110,13 +111,18 @@ function drawTotals(sheet: PdfSheet, document: DocumentRecord): void {
   sheet.rule(rightColumn.left, "#111111");
   sheet.y += 8;
   drawSum(kind === "invoice" ? "Total" : "Total credit", totalMicros, styles.strong);
+  if (localTax === undefined) return;
+  const localAmount = moneyText(localTax.micros, localTax.currency);
+  drawRow(sheet, `Tax in ${localTax.currency}`, localAmount, styles.body, rightColumn.left);
 }
 
-function drawNotes(sheet: PdfSheet, { kind, taxNote, paidAt, method = "card" }: DocumentRecord): void {
+function drawNotes(sheet: PdfSheet, document: DocumentRecord): void {
+  const { kind, taxNote, paidAt, timeZone, method = "card", currency, localTax } = document;
   const [paid, byCard] = kind === "invoice" ? ["Paid", "by card"] : ["Refunded", "to the card"];
   const way = method === "card" ? byCard : "by bank transfer";
   sheet.y += 24;
-  for (const note of [taxNote, paidAt && `${paid} on ${dateText(paidAt)} ${way}.`]) {
+  const rate = localTax && `Exchange rate: 1 ${currency} = ${localTax.exchangeRate} ${localTax.currency}.`;
+  for (const note of [rate, taxNote, paidAt && `${paid} on ${dateText(paidAt, timeZone)} ${way}.`]) {
     if (note === undefined) continue;
     sheet.breakBefore(note, styles.body, wholeWidth);
     sheet.write(note, styles.body, { left: edges.left, width: wholeWidth });
@@ -124,8 +130,11 @@ function drawNotes(sheet: PdfSheet, { kind, taxNote, paidAt, method = "card" }: 
   }
 }
 
-function dateText(moment: string): string {
-  return new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" }).format(new Date(moment));
+/** Names the zone of UTC, which readers may not expect. Documents of older releases do not, and are final. */
+function dateText(moment: string, timeZone: string | undefined): string {
+  const format = { dateStyle: "long", timeZone: timeZone ?? "UTC" } as const;
+  const date = new Intl.DateTimeFormat("en-GB", format).format(new Date(moment));
+  return timeZone === "UTC" ? `${date} (UTC)` : date;
 }
 
 function countryName(code: string): string {

@@ -11,6 +11,7 @@ export const Buyer = z.object({
   address: z.optional(z.array(z.string())),
   country: z.optional(z.string()),
   vatNumber: z.optional(z.string()),
+  taxNumber: z.optional(z.string()),
 });
 export type Buyer = z.infer<typeof Buyer>;
 
@@ -28,6 +29,8 @@ export const DocumentRecord = z.object({
   /** The number of the invoice that a credit note corrects. */
   corrects: z.optional(z.string()),
   issuedAt: z.string(),
+  /** The zone of its dates. Documents of older releases have none, and dates in UTC. */
+  timeZone: z.optional(z.string()),
   paidAt: z.optional(z.string()),
   method: z.optional(z.enum(["card", "bank_transfer"])),
   seller: z.object({
@@ -35,6 +38,7 @@ export const DocumentRecord = z.object({
     address: z.array(z.string()),
     country: z.string(),
     vatNumber: z.optional(z.string()),
+    taxNumber: z.optional(z.string()),
     email: z.optional(z.string()),
   }),
   /** The brand at the time of issue. */
@@ -50,8 +54,16 @@ export const DocumentRecord = z.object({
   taxNote: z.optional(z.string()),
   totalMicros: z.int(),
   currency: z.string(),
+  /** The tax in the currency of the seller's country, and what one unit of `currency` has of it. */
+  localTax: z.optional(z.object({ currency: z.string(), micros: z.int(), exchangeRate: z.string() })),
 });
 export type DocumentRecord = z.infer<typeof DocumentRecord>;
+
+/** Returns the day of a moment in a time zone, such as `2026-11-29`. */
+export function dayIn(timeZone: string | undefined, moment: string): string {
+  const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
+  return new Intl.DateTimeFormat("sv", { ...parts, timeZone: timeZone ?? "UTC" }).format(new Date(moment));
+}
 
 /** The next number of a kind of document in a year. */
 export const NumberRecord = z.object({ next: z.int().check(z.positive()) });

@@ -48,14 +48,13 @@ export async function readBilling(organizationId: string): Promise<BillingRecord
 export async function toApiBilling(billing: BillingRecord): Promise<Billing> {
   const { organizationId } = billing;
   const { bankTransfer, minimum, maximum } = paymentSettings();
-  const { rate, note } = taxOf(billing.details);
   return {
     details: await buyerOf(billing),
     currency: config.currency(),
     methods: paymentMethodKinds(),
     minimumPayment: amountOf(microsOfText(minimum) ?? 0),
     maximumPayment: amountOf(microsOfText(maximum) ?? 0),
-    tax: { rate, note },
+    tax: taxOf(billing.details),
     instructions: bankTransfer,
     reference: transferReference(organizationId),
   };

@@ -7,6 +7,7 @@ import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
 import {
   advanceNumbers,
+  dayIn,
   findDocument,
   numberOf,
   NumberRecord,
@@ -15,6 +16,7 @@ import {
 } from "../invoices/record.ts";
 import { findStored, isNumberStored, storeDocument } from "../invoices/storage.ts";
 import { buyerOf, readBilling } from "./billing-record.ts";
+import { localTaxOf } from "./local-tax.ts";
 import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
 
@@ -92,9 +94,9 @@ function dueDocument(payment: PaymentRecord): DueDocument | undefined {
 async function issue(
   payment: PaymentRecord,
   { noted, ...due }: DueDocument,
-  seller: NonNullable<PaymentSettings["seller"]>,
+  { timeZone, ...seller }: NonNullable<PaymentSettings["seller"]>,
 ): Promise<true | undefined> {
-  const { organizationId, id: paymentId, unstored } = payment;
+  const { organizationId, id: paymentId, unstored, currency, invoiceNumber } = payment;
   const reference = payment.provider === "manual" ? payment.providerPaymentId : undefined;
   const lost = await findStored({ ...due, organizationId, paymentId, reference });
   // A transfer may have been entered again with another amount.
@@ -107,12 +109,14 @@ async function issue(
     return restored.outcome === "committed" ? true : undefined;
   }
   const issuedAt = now().toISOString();
-  const year = issuedAt.slice(0, "yyyy".length);
+  const year = dayIn(timeZone, issuedAt).slice(0, "yyyy".length);
   const counter = await findItem(NumberRecord, keys.invoiceNumber(due.kind, year), { consistent: true });
   let number = numberOf(due.kind, year, counter?.next ?? 1);
   // A restore may have lost many numbers. A search that ends early continues from the counter.
   while (await isNumberStored({ organizationId, number })) number = await advanceNumbers(number);
-  const buyer = await buyerOfDocument(payment);
+  const invoice = invoiceNumber === undefined ? undefined : await findDocument(organizationId, invoiceNumber);
+  const month = dayIn(timeZone, payment.succeededAt ?? issuedAt).slice(0, "yyyy-mm".length);
+  const taxMicros = due.totalMicros - due.amountMicros;
   const document: DocumentRecord = {
     entity: "invoice",
     ...due,
@@ -121,21 +125,23 @@ async function issue(
     paymentId,
     reference,
     issuedAt,
+    timeZone,
     paidAt: payment.succeededAt,
     method: payment.method,
     seller,
     brand: { name: brand().name, color: brand().colors.light },
-    buyer,
+    buyer: invoice?.buyer ?? (await buyerOfInvoice(payment)),
     lines: [
       {
         description: due.refundId === undefined ? "SMS balance" : "Refund of SMS balance",
         amountMicros: due.amountMicros,
       },
     ],
-    taxMicros: due.totalMicros - due.amountMicros,
+    taxMicros,
     taxRate: payment.taxRate,
     taxNote: payment.taxNote,
-    currency: payment.currency,
+    currency,
+    localTax: localTaxOf({ taxMicros, currency }, invoice, month),
   };
   const result = await transact({
     number: takeNumber(due.kind, year, number),
@@ -145,13 +151,11 @@ async function issue(
   return result.outcome === "committed" ? true : undefined;
 }
 
-/** Returns the buyer on the invoice of a payment, who is also on its credit notes. */
-async function buyerOfDocument({ organizationId, invoiceNumber, buyer }: PaymentRecord): Promise<Buyer> {
-  const invoice = invoiceNumber === undefined ? undefined : await findDocument(organizationId, invoiceNumber);
-  if (invoice !== undefined) return invoice.buyer;
+/** Returns the buyer of a payment's invoice, who is then also on its credit notes. */
+async function buyerOfInvoice({ organizationId, buyer }: PaymentRecord): Promise<Buyer> {
   const billing = buyer === null ? { organizationId } : await readBilling(organizationId);
-  const { name, address, country, vatNumber } = buyer ?? (await buyerOf(billing));
-  return { name, address, country, vatNumber };
+  const { name, address, country, vatNumber, taxNumber } = buyer ?? (await buyerOf(billing));
+  return { name, address, country, vatNumber, taxNumber };
 }
 
 function takeNumber(kind: string, year: string, number: string): Write {

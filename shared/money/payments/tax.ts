@@ -1,4 +1,5 @@
 import type { BillingDetails } from "../../api/contract/billing.ts";
+import { vatNumberProblem } from "../../api/vat-numbers.ts";
 import { minorUnitsOf, microsOfMinorUnits } from "../wallet/money.ts";
 import { paymentSettings } from "./settings.ts";
 
@@ -8,28 +9,32 @@ export interface Tax {
   readonly rate: number;
   /** The sentence on invoices that explains why there is none. */
   readonly note?: string | undefined;
+  /** Why the VAT number of the buyer changes nothing. */
+  readonly reason?: string | undefined;
+}
+
+/** Returns the country that decides a buyer's tax. A buyer without a country counts as one in the seller's. */
+export function taxCountryOf(buyer: Pick<BillingDetails, "country"> | undefined): string | undefined {
+  return buyer?.country ?? paymentSettings().seller?.country;
 }
 
 /**
- * Returns the tax of a buyer, by the table in the stage's file. A buyer without a country counts as one in the seller's.
- * The form of a VAT number is checked, and not whether it is registered.
+ * Returns the tax of a buyer, by the table in the stage's file. Only a VAT number with the form and the check digits of the
+ * buyer's country, abroad, lets the buyer owe the tax. Older releases have stored other numbers.
  */
 export function taxOf(buyer: Pick<BillingDetails, "country" | "vatNumber"> | undefined): Tax {
   const { seller, tax } = paymentSettings();
-  const country = buyer?.country ?? seller?.country;
+  const country = taxCountryOf(buyer);
   if (country === undefined) return { rate: 0 };
-  const isAbroad = country !== seller?.country;
-  if (isAbroad && buyer?.vatNumber?.startsWith(vatPrefix(country)) === true) {
-    if (tax.reverseCharge.includes(country)) {
-      return { rate: 0, note: "Reverse charge: the recipient of the service owes the tax." };
-    }
+  const rate = tax.rates[country] ?? 0;
+  if (buyer?.vatNumber === undefined) return { rate };
+  const problem = vatNumberProblem(buyer.vatNumber, country);
+  if (problem !== undefined) return { rate, reason: `The VAT number has no effect. It ${problem}.` };
+  if (country !== seller?.country && tax.reverseCharge.includes(country)) {
+    return { rate: 0, note: "Reverse charge: the recipient of the service owes the tax." };
   }
-  return { rate: tax.rates[country] ?? 0 };
-}
-
-/** Greece has another prefix in VAT numbers than its country code. */
-function vatPrefix(country: string): string {
-  return country === "GR" ? "EL" : country;
+  const reason = `The VAT number does not change the tax: there is no reverse charge in ${country}.`;
+  return rate === 0 ? { rate } : { rate, reason };
 }
 
 /** The rates are read to four decimals, so that the product with an amount is a whole number. */

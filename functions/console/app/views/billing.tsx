@@ -31,13 +31,14 @@ const roles = Role.options
 const defaultRecipients: readonly string[] = ["billing"];
 
 function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> }) {
-  const { name, address = [], country = "", vatNumber = "", emails } = billing.details;
+  const { name, address = [], country = "", vatNumber = "", taxNumber = "", emails } = billing.details;
   const { payments = defaultRecipients, warnings = defaultRecipients } = emails ?? {};
   const initial = {
     name,
     address: address.join("\n"),
     country,
     vatNumber,
+    taxNumber,
     payments,
     warnings,
   };
@@ -47,7 +48,8 @@ function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> 
       name: values.name.trim(),
       address: lines.filter((line) => line !== ""),
       country: z.optional(Country).parse(given(values.country)),
-      vatNumber: given(values.vatNumber.replaceAll(/[\s.-]/g, "").toUpperCase()),
+      vatNumber: given(values.vatNumber.trim()),
+      taxNumber: given(values.taxNumber.trim()),
       emails: {
         payments: z.array(Role).parse(values.payments),
         warnings: z.array(Role).parse(values.warnings),
@@ -69,7 +71,12 @@ function Details({ billing, load }: { billing: BillingOf; load: Load<BillingOf> 
       <TextField
         field={form.field("vatNumber")}
         label="VAT number (optional)"
-        hint="With its country code, for example DE123456789."
+        hint={billing.tax.reason ?? "With its country code, for example DE136695976."}
+      />
+      <TextField
+        field={form.field("taxNumber")}
+        label="Tax number (optional)"
+        hint="Another number that invoices show, for example an ABN or a GSTIN. It does not affect the tax."
       />
       <ChoiceField
         field={form.field("payments", "emails.payments")}
