@@ -25,7 +25,7 @@ export function readVatNumber(text: string, country = ""): { number: string } | 
       problem: `must begin with ${issuer || "the code of its country"}; another number is a taxNumber`,
     };
   }
-  const prefix = issuer === "CH" ? "CHE" : example.slice(0, 2);
+  const prefix = example.slice(0, 2);
   const number = issuer === "GR" ? written.replace(/^GR/, prefix) : written;
   if (!number.startsWith(prefix)) {
     const reason = number.startsWith("XI") ? ": numbers with XI are for goods only" : "";
