@@ -112,8 +112,11 @@ function drawTotals(sheet: PdfSheet, document: DocumentRecord): void {
   sheet.y += 8;
   drawSum(kind === "invoice" ? "Total" : "Total credit", totalMicros, styles.strong);
   if (localTax === undefined) return;
-  const localAmount = moneyText(localTax.micros, localTax.currency);
-  drawRow(sheet, `Tax in ${localTax.currency}`, localAmount, styles.body, rightColumn.left);
+  const amount = moneyText(localTax.micros, localTax.currency);
+  drawRow(sheet, [`Tax in ${localTax.currency}`, amount], styles.body, {
+    left: rightColumn.left,
+    scope: "Row",
+  });
 }
 
 function drawNotes(sheet: PdfSheet, document: DocumentRecord): void {

@@ -100,7 +100,7 @@ export class PdfSheet {
 
   /** Begins a page if the present one has no room for a text. @returns whether it did */
   breakBefore(text: string, style: Style, width: number): boolean {
-    const lines = this.#text.linesOf(text, style, width);
+    const lines = text.split("\n").flatMap((each) => this.#text.linesOf(each, style, width));
     const height = lines.reduce((sum, line) => sum + line.height + lineGap, 0);
     if (this.y + height <= edges.bottom) return false;
     this.#pdf.addPage();

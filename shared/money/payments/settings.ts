@@ -1,4 +1,4 @@
-import { defaultMaximum, PaymentSettings } from "../../api/contract/payment-settings.ts";
+import { defaultMaximum, defaultMinimum, PaymentSettings } from "../../api/contract/payment-settings.ts";
 import { config } from "../../platform/config.ts";
 
 /** The last text and its settings. They are parsed once, because a function has the same text for its whole life. */
@@ -12,6 +12,10 @@ export function paymentSettings(): ReturnType<typeof parse>["settings"] {
 }
 
 function parse(text: string) {
-  const { minimum = "5.00", maximum = defaultMaximum, ...others } = PaymentSettings.parse(JSON.parse(text));
+  const {
+    minimum = defaultMinimum,
+    maximum = defaultMaximum,
+    ...others
+  } = PaymentSettings.parse(JSON.parse(text));
   return { text, settings: { ...others, minimum, maximum } };
 }
