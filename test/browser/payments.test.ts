@@ -46,6 +46,8 @@ it("leads from an empty wallet to a paid invoice in under a minute", async ({ ar
   const download = await visitor.save("Download PDF");
   expect(download.suggestedFilename()).toMatch(/^INV-\d{4}-\d{6}\.pdf$/);
   expect((await readFile(await download.path(), "latin1")).slice(0, 5)).toBe("%PDF-");
+  const structured = await visitor.save("Download XML");
+  expect(await readFile(await structured.path(), "utf8")).toContain("urn:cen.eu:en16931:2017");
   const tookMs = performance.now() - beganAtMs;
   process.stdout.write(`From an empty wallet to its invoice took ${(tookMs / 1_000).toFixed(1)} s.\n`);
   expect(tookMs).toBeLessThan(60_000);

@@ -58,8 +58,8 @@ async function endAtGateway(): Promise<void> {
 }
 
 /** Reads the PDF of an invoice or credit note. */
-export async function readInvoicePdf(number: string): Promise<Blob> {
-  const headers = { Accept: "application/pdf" };
+export async function readInvoiceFile(number: string, type: "pdf" | "xml"): Promise<Blob> {
+  const headers = { Accept: `application/${type}` };
   const response = await sendRequest(`${baseUrl}/v1/invoices/${number}`, { headers });
   if (!response.ok) throw new RequestError(response, await response.text());
   return response.blob();

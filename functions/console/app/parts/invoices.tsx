@@ -1,6 +1,6 @@
 import type { Invoice } from "../../../../shared/api/contract/billing.ts";
 import { Money } from "./money.tsx";
-import { PdfButton } from "./payment.tsx";
+import { InvoiceButton } from "./payment.tsx";
 import { Table, type Columns } from "./table.tsx";
 import { Time } from "./time.tsx";
 
@@ -8,7 +8,11 @@ export const invoiceColumns: Columns<Invoice> = {
   Number: ({ id }) => <span class="whole">{id}</span>,
   Kind: ({ kind }) => (kind === "invoice" ? "Invoice" : "Credit note"),
   Date: ({ issuedAt }) => <Time at={issuedAt} />,
-  File: ({ id }) => <PdfButton number={id} />,
+  File: ({ id }) => (
+    <>
+      <InvoiceButton number={id} /> <InvoiceButton number={id} type="xml" />
+    </>
+  ),
   Total: { number: ({ total }) => <Money amount={total} /> },
 };
 

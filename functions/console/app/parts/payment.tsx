@@ -1,5 +1,5 @@
 import type { Payment, PaymentFailure, PaymentMethod } from "../../../../shared/api/contract/payments.ts";
-import { readInvoicePdf } from "../api.ts";
+import { readInvoiceFile } from "../api.ts";
 import { saveFile } from "../save-file.ts";
 import { ActionButton } from "./dialog.tsx";
 import { amountText } from "./money.tsx";
@@ -44,8 +44,16 @@ export function cardText({ brand, last4 }: PaymentMethod): string {
   return `${brand.charAt(0).toUpperCase()}${brand.slice(1)} •••• ${last4}`;
 }
 
-/** Saves the PDF of an invoice or credit note. */
-export function PdfButton({ number, label = "Download PDF" }: { number: string; label?: string }) {
-  const save = async (): Promise<void> => saveFile(`${number}.pdf`, await readInvoicePdf(number));
+/** Saves an invoice or credit note as a PDF, or as a file of EN 16931 for programs. */
+export function InvoiceButton({
+  number,
+  type = "pdf",
+  label = `Download ${type.toUpperCase()}`,
+}: {
+  number: string;
+  type?: "pdf" | "xml";
+  label?: string;
+}) {
+  const save = async (): Promise<void> => saveFile(`${number}.${type}`, await readInvoiceFile(number, type));
   return <ActionButton label={label} act={save} />;
 }

@@ -6,7 +6,7 @@ import { Loaded, useLoad, usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Section } from "../parts/page.tsx";
 import { PayButton } from "../parts/pay.tsx";
-import { methodText, PaymentState, PdfButton } from "../parts/payment.tsx";
+import { methodText, PaymentState, InvoiceButton } from "../parts/payment.tsx";
 import { PaymentsPage } from "../parts/payments-page.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
@@ -47,7 +47,8 @@ export function Payments({ query }: ViewProps) {
             ),
             Method: methodText,
             Status: (payment) => <PaymentState payment={payment} />,
-            Invoice: ({ invoiceNumber: number }) => number && <PdfButton number={number} label={number} />,
+            Invoice: ({ invoiceNumber: number }) =>
+              number && <InvoiceButton number={number} label={number} />,
             Amount: { number: ({ amount }) => <Money amount={amount} /> },
             Tax: { number: ({ tax }) => <Money amount={tax} /> },
             Total: { number: ({ total }) => <Money amount={total} /> },
