@@ -61,10 +61,14 @@ it("saves billing details, which decide the tax and who gets emails", async ({ a
     vatNumber: "DE136695976",
     emails: { payments: ["billing"], warnings: ["billing", "developer"] },
   });
+  await page.getByLabel("VAT number (optional)").fill("GB 980 780 684");
+  await page.getByLabel("Country").selectOption("United Kingdom");
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("The VAT number does not change the tax: there is no reverse charge in GB.").waitFor();
   await visitor.open("payments", "Payments");
   await page.getByRole("button", { name: "Add funds", exact: true }).click();
   await page.getByRole("button", { name: "100", exact: true }).click();
-  await page.getByText("You payUS$100.00").waitFor();
+  await page.getByText("You payUS$120.00").waitFor();
 });
 
 it("lets members with the billing role pay, and explains to developers that they cannot", async ({

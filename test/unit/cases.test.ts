@@ -18,6 +18,8 @@ import { parseCsv, tablesOf } from "../../functions/console/app/read-table.ts";
 import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/app/save-file.ts";
 import { readCredentials } from "../../infra/operator/carriers.ts";
 import { parseRates } from "../../infra/operator/rates-file.ts";
+import { ConsistentSettings } from "../../infra/stages/consistent-settings.ts";
+import { exchangeRateWarning } from "../../infra/stages/payment-checks.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import { BillingDetails } from "../../shared/api/contract/billing.ts";
 import { CreateContactRequest, type Contact } from "../../shared/api/contract/contacts.ts";
@@ -40,6 +42,10 @@ import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { keywordOf } from "../../shared/messages/numbers/keywords.ts";
 import { checkDrawable } from "../../shared/money/invoices/characters.ts";
 import { renderPdf } from "../../shared/money/invoices/pdf.ts";
+import { DocumentRecord } from "../../shared/money/invoices/record.ts";
+import { checkedDetails } from "../../shared/money/payments/billing-details.ts";
+import { localTaxOf } from "../../shared/money/payments/local-tax.ts";
+import { taxOf } from "../../shared/money/payments/tax.ts";
 import { headerText } from "../../shared/notices/emails/send-with-ses.ts";
 import { TextSearch } from "../../shared/platform/text-search.ts";
 import { verificationText } from "../../shared/verifications/texts.ts";
@@ -47,6 +53,7 @@ import { casesOf, type KindOf } from "../support/cases.ts";
 import { message as carrierMessage, startCarrierServers } from "../support/http-carrier-kinds.ts";
 import { invoice } from "../support/invoices.ts";
 import { fontsOfPdf, linesOfPdf } from "../support/pdf.ts";
+import { setPayments } from "../support/stored-payments.ts";
 
 /** The moment of all requests. */
 const at = new Date("2026-11-28T10:00:00.000Z");
@@ -109,6 +116,13 @@ const CarrierResponse = z.strictObject({
   compression: z.optional(z.enum(["br", "deflate", "gzip", "raw"])),
   /** The bytes of a response that Node would not write. */
   bytes: z.optional(z.string()),
+});
+
+/** The fields of `tax`, `invoice` and `stage`. `stored`: an older release has stored the details of the buyer without a check. */
+const MoneyCase = z.looseObject({
+  seller: z._default(z.string(), "DE"),
+  month: z._default(z.string(), "2026-11"),
+  stored: z.optional(z.boolean()),
 });
 
 /** One function for each kind of case. It returns what a person or a program gets, as a text. */
@@ -272,6 +286,35 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
     const { file, name } = z.strictObject({ file: z.string(), name: z.string() }).parse(input);
     const code = await readFile(file, "utf8");
     return [`("${name}"`, `  "${name}",`].some((start) => code.includes(start)) ? "exists" : `not in ${file}`;
+  },
+  tax: (input) => {
+    const { seller: country, tax, buyer, stored } = MoneyCase.parse(input);
+    setPayments({ seller: { name: "Example", address: ["1 Sample Street"], country }, tax });
+    const checked = validate(BillingDetails, { name: "Ada", ...Object(buyer) });
+    if (!checked.success) return `400 ${problems(checked.details)}`;
+    try {
+      const details = stored === true ? checked.data : checkedDetails(checked.data);
+      const { rate, note = "no note", reason = "no reason" } = taxOf(details);
+      return `${details.vatNumber ?? "no number"}: ${rate} %; ${note}; ${reason}`;
+    } catch (error) {
+      return error instanceof ApiError ? `400 ${problems(error.details)}` : String(error);
+    }
+  },
+  invoice: async (input) => {
+    const { month, tax = {}, document } = MoneyCase.parse(input);
+    const changed = DocumentRecord.parse({ ...invoice(), ...Object(document) });
+    setPayments({ seller: changed.seller, tax });
+    const localTax = localTaxOf(changed, undefined, month);
+    const lines = linesOfPdf(await renderPdf({ ...changed, localTax })).flat();
+    return lines.join("; ").replaceAll("\u00A0", " ");
+  },
+  stage: (input) => {
+    const { month, currency, payments } = MoneyCase.parse(input);
+    const { policies } = stageNamed("dev");
+    const least = { carrier: "sandbox", keepData: false, policies };
+    const checked = validate(ConsistentSettings, { ...least, currency, payments }, "setting");
+    if (!checked.success) return `400 ${problems(checked.details)}`;
+    return `valid; ${exchangeRateWarning(checked.data, month) ?? "no warning"}`;
   },
 };
 

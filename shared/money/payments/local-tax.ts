@@ -3,10 +3,9 @@ import type { DocumentRecord } from "../invoices/record.ts";
 import { paymentSettings } from "./settings.ts";
 
 /**
- * Returns the tax of a document in the currency of the seller's country, rounded to the minor unit: half a unit is rounded up.
- * @param invoice of the payment, if this is a later document, which has the same rate
- * @param month of the payment, whose rate an invoice has
- * @returns undefined without a rate, because a wrong amount would be final
+ * Returns the tax of a document in the currency of the seller's country. Half a minor unit is rounded up.
+ * @param invoice the first one of the payment, whose rate its later documents have
+ * @returns undefined without a rate of the month, because a wrong amount would be final
  */
 export function localTaxOf(
   { taxMicros, currency: from }: Pick<DocumentRecord, "currency" | "taxMicros">,
