@@ -80,7 +80,8 @@ describe("the tools", () => {
     ["sendSms", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
     ["createContact", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
     ["updateContact", { readOnlyHint: false, destructiveHint: true, idempotentHint: true }],
-    ["testWebhook", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
+    ["testWebhook", { readOnlyHint: false, destructiveHint: false, idempotentHint: false }],
+    ["importContacts", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
     ["disableApiKey", { readOnlyHint: false, destructiveHint: true, idempotentHint: false }],
   ])("%s has the hints %j", (name, hints) => {
     expect(tool(name).annotations).toEqual(hints);

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { Scope } from "../contract/scopes.ts";
 import { publicOperations } from "../routes.ts";
-import type { Route } from "../routes/route.ts";
+import { statusOf, type Route } from "../routes/route.ts";
 import type { JsonSchema } from "./components.ts";
 
 /** A tool of the MCP server: an operation of the API, and how its arguments become a request. */
@@ -64,8 +64,9 @@ function toolOf(name: string, route: Route, scope: Scope): Tool {
   const names = parts.flatMap((part) => Object.keys(part?.properties ?? {}));
   if (new Set(names).size < names.length) throw new Error(`two arguments of ${name} have the same name`);
   const isReadOnly = route.method === "GET" || scope === "read";
-  // An operation that only adds items, such as messages or contacts, destroys nothing.
-  const isAdditive = isRepeatable || (route.status === 201 && route.params === undefined);
+  // An operation that only adds items, such as messages or contacts, destroys nothing. An import may change contacts.
+  const isAdditive =
+    statusOf(route) !== 200 && (isRepeatable || (route.status === 201 && route.params === undefined));
   return {
     name,
     description: `${route.summary}. ${notesOf(route, scope)}`,
