@@ -32,7 +32,7 @@ export async function listenOnIpv6Loopback(server: Server, port: number): Promis
  * @throws Error when it is not a port
  */
 export function portSetting(name: string, otherwise: number): number {
-  const text = process.env[name] ?? String(otherwise);
+  const text = process.env[name]?.trim() ?? String(otherwise);
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new Error(`${name} must be a port from 0 to 65535, not "${text}".`);
 }

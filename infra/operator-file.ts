@@ -80,7 +80,11 @@ function wrongSyntax(text: string, message: string): Unreadable {
   const unexpected = "SyntaxError: Unexpected token";
   if (!message.startsWith(unexpected)) return placed(text, Number(position), `not JSON: ${words}`);
   // The shortest text with the same error ends with the character.
-  let end = 0;
-  while (syntaxError(text.slice(0, end + 1))?.startsWith(unexpected) !== true) end += 1;
+  let [end, longest] = [0, text.length - 1];
+  while (end < longest) {
+    const middle = Math.floor((end + longest) / 2);
+    if (syntaxError(text.slice(0, middle + 1))?.startsWith(unexpected) === true) longest = middle;
+    else end = middle + 1;
+  }
   return placed(text, end, `not JSON: unexpected ${visible(text.charAt(end))}`);
 }

@@ -19,7 +19,9 @@ const files = [
   `${storeFile}-wal`,
   connectionsFile,
   "operator-secrets.json",
+  "operator-secrets.json.new",
   "secrets.json",
+  "secrets.json.new",
   "stripe.json",
   "stripe.json.new",
 ];
@@ -46,7 +48,8 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
   } catch (error) {
     lock.close();
     const isTaken = error instanceof Error && "errcode" in error && error.errcode === busyCode;
-    if (!isTaken) throw new Error(`${path.join(folder, lockFile)}: ${String(error)}`, { cause: error });
+    const file = path.join(folder, lockFile);
+    if (!isTaken) throw new Error(`${file}: ${String(error)}. Delete the file.`, { cause: error });
     const address = (await findConnections(folder))?.url;
     throw new Error(
       `The gateway${address === undefined ? "" : ` on ${address}`} already uses the data in ${folder}: ` +
@@ -55,6 +58,18 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     );
   }
   return { stop: async () => lock.close() };
+}
+
+/**
+ * Parses a file of data in JSON.
+ * @throws Error that names the file and quotes nothing, because it may have secrets
+ */
+export function parsedData(content: string, file: string): unknown {
+  try {
+    return JSON.parse(content);
+  } catch {
+    throw new Error(`${file} is damaged: restore it, or delete all data with npm start -- --fresh`);
+  }
 }
 
 /** Deletes what gateways have written into a folder, and nothing else. */

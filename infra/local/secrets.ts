@@ -1,9 +1,10 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 
 import * as z from "zod/mini";
 
+import { parsedData } from "./data-folder.ts";
 import type { StackDefinition } from "./template.ts";
 
 /** A secret with its current and its previous value, by the ids of their versions. */
@@ -124,7 +125,10 @@ export class LocalSecrets {
   async #write(file: string, secrets: ReadonlyMap<string, unknown>): Promise<void> {
     if (this.#folder === undefined) return;
     const content = JSON.stringify(Object.fromEntries(secrets), null, 2);
-    await writeFile(path.join(this.#folder, file), content, { mode: 0o600 });
+    // A crash leaves the file as it was before, or as it is after.
+    const target = path.join(this.#folder, file);
+    await writeFile(`${target}.new`, content, { mode: 0o600 });
+    await rename(`${target}.new`, target);
   }
 }
 
@@ -139,7 +143,7 @@ async function read<Content>(
     if (error.code === "ENOENT") return "{}";
     throw error;
   });
-  return schema.parse(JSON.parse(content));
+  return schema.parse(parsedData(content, path.join(folder, file)));
 }
 
 function newSecret(length: number): string {

@@ -1,8 +1,7 @@
-import path from "node:path";
 import { parseArgs } from "node:util";
 
 import { portSetting } from "../loopback.ts";
-import { projectRoot } from "../project-root.ts";
+import { dataFolderSetting } from "../project-root.ts";
 import { stageNamed } from "../stages/stage.ts";
 import { consoleLine } from "./console.ts";
 import type { LocalGateway } from "./gateway.ts";
@@ -21,10 +20,9 @@ const { values: flags } = parseArgs({
 const allowedHosts = (process.env["ALLOWED_HOSTS"] ?? "")
   .toLowerCase()
   .split(/[,\s]+/)
+  .map((host) => host.replace(/^\w+:\/\//, "").replace(/:\d+$/, ""))
   .filter(Boolean);
-// A blank folder would be the project's own, for those who run this file without `npm start`, which removes blank variables.
-const { DATA_DIR = "" } = process.env;
-const dataFolder = path.resolve(projectRoot, DATA_DIR.trim() === "" ? ".local" : DATA_DIR);
+const dataFolder = dataFolderSetting();
 
 let printed = "";
 /** Prints the lines of one iteration of the event loop with one write. */

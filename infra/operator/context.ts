@@ -1,4 +1,3 @@
-import path from "node:path";
 import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
@@ -9,7 +8,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { paymentSecretName } from "../constructs/names.ts";
 import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
 import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
-import { projectRoot } from "../project-root.ts";
+import { dataFolderSetting } from "../project-root.ts";
 import { localCarrier, type Stage } from "../stages/stage.ts";
 import { localOperator } from "./identity.ts";
 import { printable, type Output } from "./output.ts";
@@ -128,8 +127,7 @@ interface Found {
 }
 
 async function localGateway(): Promise<Found> {
-  const dataFolder = path.resolve(projectRoot, process.env["DATA_DIR"] ?? ".local");
-  const { dynamodb, aws, stripe, stackName, outputs } = await readConnections(dataFolder);
+  const { dynamodb, aws, stripe, stackName, outputs } = await readConnections(dataFolderSetting());
   if (stripe !== undefined) process.env[environmentNames.stripeApiUrl] ??= stripe;
   // With a role, all requests go to the endpoint that checks them against the role's policy.
   const role = process.env["OPERATOR_ROLE"];

@@ -154,6 +154,14 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
 }
 
 const CountryOfPrice = z.union([Country, z.literal("XK")]);
+/** More country codes of countries: Ascension's, and those that carriers still have from before a country got its own. */
+const moreCodes: Readonly<Record<string, readonly string[]>> = {
+  CY: ["90"],
+  GE: ["7"],
+  PS: ["972"],
+  SH: ["247"],
+  XK: ["377", "381", "386"],
+};
 /** The country code is the first field of a country in the metadata. */
 const callingCodes: Readonly<Record<string, readonly unknown[]>> = metadata.countries;
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
@@ -190,8 +198,8 @@ class Reader {
     const cell = (column: string): string => cells[this.#heading.indexOf(column)] ?? "";
     const [prefix, country] = [cell("prefix"), cell("country")];
     const code = callingCodeOf(prefix);
-    // Ascension belongs to Saint Helena, and has a country code of its own.
-    const codeOfCountry = code === "247" && country === "SH" ? code : callingCodes[country]?.[0];
+    const codeOfCountry =
+      moreCodes[country]?.includes(code ?? "") === true ? code : callingCodes[country]?.[0];
     if (!/^[1-9]\d{0,14}$/.test(prefix)) {
       wrong("prefix", `${shown(prefix)} must be 1 to 15 digits, country code first, without a plus sign`);
     } else if (code === undefined && prefix.length > 2) {

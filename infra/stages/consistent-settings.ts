@@ -29,11 +29,14 @@ export const ConsistentSettings = StageSettings.check(
       );
     }
     const { from = "", identity = from } = email ?? {};
-    if (from !== identity && !from.endsWith(`@${identity}`) && !from.endsWith(`.${identity}`)) {
+    const [sender, verified] = [from.toLowerCase(), identity.toLowerCase()];
+    if (sender !== verified && !sender.endsWith(`@${verified}`) && !sender.endsWith(`.${verified}`)) {
       problem(["email", "identity"], `must be ${from}, its domain, or one above it`);
     }
-    const located = (field: string[], noun: string, found: string | undefined, wanted = found): void => {
-      if (found !== undefined && found !== wanted) problem(field, `must be a ${noun} ${wanted}`);
+    const located = (field: string[], noun: string, found: string | undefined, wanted?: string): void => {
+      // Without a place, the text is no ARN, which its own rule reports.
+      if (found === undefined || found === "" || wanted === undefined || found === wanted) return;
+      problem(field, `must be a ${noun} ${wanted}`);
     };
     for (const field of ["adoptWebhookKeyArn", "adoptSecondFactorKeyArn", "encryptionKeyArn"] as const) {
       located([field], "key in", settings[field]?.split(":")[3], region);

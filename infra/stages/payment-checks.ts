@@ -4,16 +4,13 @@ import { undrawable } from "../../shared/money/invoices/characters.ts";
 import stripeMinimum from "../stripe-minimum.json" with { type: "json" };
 import type { Stage } from "./stage.ts";
 
-/** The currencies in which the default bounds of a payment, 5 and 1,000, are usual amounts. */
+/** The currencies in which 5 and 1,000, the default bounds of a payment, are usual amounts. */
 const likeDollars = "AUD CAD CHF EUR GBP NZD SGD USD";
 
 type Terms = Pick<Stage, "currency" | "payments">;
 
 /** Yields what is wrong with the settings of payments in the currency of a stage: the field, and the message. */
-export function* paymentProblems({
-  currency,
-  payments,
-}: Terms): Generator<[field: string[], message: string]> {
+export function* paymentProblems({ currency, payments }: Terms): Generator<[string[], string]> {
   const { cards, bankTransfer, seller, minimum, maximum } = payments;
   const hasDefaults = likeDollars.includes(currency) || (cards === "none" && bankTransfer === undefined);
   for (const [field, amount] of Object.entries({ minimum, maximum })) {

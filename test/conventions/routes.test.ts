@@ -89,7 +89,7 @@ it("a POST that creates something keeps an Idempotency-Key, or has a secret in i
     ([, route]) => route.method === "POST" && route.internal !== true && statusOf(route) !== 200,
   );
   const without = creating.filter(
-    ([, { idempotent, secretResponse }]) => (idempotent === true) === (secretResponse === true),
+    ([, { idempotent, rejectsIdempotencyKey }]) => (idempotent === true) === (rejectsIdempotencyKey === true),
   );
   // Each sends an email, and creates nothing.
   expect(without.map(([operation]) => operation)).toEqual([

@@ -155,7 +155,7 @@ describe("an Idempotency-Key", () => {
     const customer = await Customer.register();
     const headers = { "Idempotency-Key": "once" };
     for (const [operation, route] of Object.entries<Route>(routes)) {
-      if (route.secretResponse !== true) continue;
+      if (route.rejectsIdempotencyKey !== true) continue;
       const rejected = await customer.call(route.path, { json: exampleOf(route), headers });
       expect(errorOf(rejected), operation).toEqual({ status: 400, code: "VALIDATION_ERROR" });
       expect(invalidFields(rejected)).toEqual(["Idempotency-Key"]);

@@ -8,6 +8,7 @@ import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
 
 import { isLocalRequest, listenOnLoopback } from "../../loopback.ts";
+import { parsedData } from "../data-folder.ts";
 import { StripeAccount } from "./account.ts";
 import { StripeApi, type KeptResponse } from "./api.ts";
 import type { StripeWorld } from "./object-store.ts";
@@ -109,7 +110,7 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
 
 function readState(file: string): z.infer<typeof State> | undefined {
   try {
-    return State.parse(JSON.parse(readFileSync(file, "utf8")));
+    return State.parse(parsedData(readFileSync(file, "utf8"), file));
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
     throw error;

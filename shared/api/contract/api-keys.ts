@@ -24,7 +24,7 @@ export const CreateApiKeyRequest = z.prefault(
       name: z
         .optional(text(100))
         .register(z.globalRegistry, { description: "A description of the key, in your own words." }),
-      scopes: z.optional(Scopes).register(z.globalRegistry, {
+      scopes: notNull(z.optional(Scopes)).register(z.globalRegistry, {
         description:
           "The scopes of the key. By default, all that this gateway grants to keys: every scope except `charge`, and on a " +
           "strict gateway except `keys`. A key cannot have more scopes than the credential that creates it. `charge` is for " +
@@ -45,7 +45,7 @@ export const CreateApiKeyRequest = z.prefault(
           "others. A limited key sends, drafts campaigns, and manages keys and webhooks. It cannot change contacts, templates, " +
           "or other data and settings that later messages depend on.",
       }),
-      test: z.optional(z.boolean()).register(z.globalRegistry, {
+      test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
         description:
           "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
           "`send`, `read` and `webhooks`, which it has by default. See the [guide](/docs/guides/test-numbers).",

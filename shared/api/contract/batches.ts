@@ -4,6 +4,7 @@ import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
 import { SendTemplateRequest } from "./templates.ts";
+import { notNull } from "./validation.ts";
 
 /** How many messages a batch may have. */
 export const batchSize = [z.minLength(1), z.maxLength(1_000)] as const;
@@ -39,7 +40,7 @@ export const SendBatchRequest = z
       .check(...batchSize)
       .register(z.globalRegistry, { description: "1 to 1,000 messages." }),
     defaults: z.optional(BatchDefaults),
-    mode: z._default(z.enum(["each", "all"]), "each").register(z.globalRegistry, {
+    mode: notNull(z._default(z.enum(["each", "all"]), "each")).register(z.globalRegistry, {
       id: "BatchMode",
       description:
         "`each` accepts each message that can be accepted, also beside messages that are not valid. `all` accepts all or none, and has at most 48 messages, or 32 if " +

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import { idSchema, PageQuery, SearchText, text, Timestamp, trimmed } from "./primitives.ts";
+import { notNull } from "./validation.ts";
 
 const Name = text(100).check(z.overwrite(trimmed));
 
@@ -158,7 +159,7 @@ export const ImportContactsRequest = z
         "The columns of a spreadsheet, such as `firstName` and `attributes.city`. An update clears those that a row has no value " +
         "for. All other fields stay if a row does not have them.",
     }),
-    dryRun: z._default(z.boolean(), false).register(z.globalRegistry, {
+    dryRun: notNull(z._default(z.boolean(), false)).register(z.globalRegistry, {
       description:
         "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
         "not take.",

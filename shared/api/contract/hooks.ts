@@ -18,7 +18,7 @@ export const CreateHookRequest = z
       description: "For `supabase`, `auth0` and `zitadel`: the secret with which the system signs its calls.",
     }),
     limits: notNull(z.optional(SendLimitsRequest)),
-    test: z.optional(z.boolean()).register(z.globalRegistry, { description: "As of an API key." }),
+    test: notNull(z.optional(z.boolean())).register(z.globalRegistry, { description: "As of an API key." }),
   })
   .check(
     z.refine(({ kind, secret }) => (kind === "logto" || kind === "authentik") === (secret === undefined), {

@@ -49,9 +49,10 @@ export function validate<Schema extends z.ZodMiniType>(
   if (result.success && ignored.length === 0) return { success: true, data: result.data };
   const details = issues.flatMap((issue): ErrorDetail[] => {
     const { path, message } = issue;
-    if (issue.code !== "unrecognized_keys") return [{ path: path.join("."), message }];
-    const names = knownNames.get(issue.keys) ?? [];
-    return issue.keys.map((name) => unknownField([...path, name], names, noun));
+    const names = path.map((name) => String(name).slice(0, maxNameLength));
+    if (issue.code !== "unrecognized_keys") return [{ path: names.join("."), message }];
+    const allowed = knownNames.get(issue.keys) ?? [];
+    return issue.keys.map((name) => unknownField([...names, name], allowed, noun));
   });
   return { success: false, details: [...details, ...ignored].slice(0, maxDetails) };
 }

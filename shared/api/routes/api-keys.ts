@@ -54,7 +54,7 @@ export const createApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;
@@ -89,7 +89,7 @@ export const rotateApiKey = {
   recentProof: true,
   status: 201,
   data: CreatedApiKey,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: auditedOfApiKey,
   errors: ["CONFLICT"],
 } as const satisfies Route;

@@ -29,7 +29,7 @@ export const register = {
   body: RegisterRequest,
   status: 201,
   data: Session,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   errors: ["EMAIL_TAKEN", "RATE_LIMITED"],
 } as const satisfies Route;
 
@@ -172,7 +172,7 @@ export const acceptInvitation = {
   body: AcceptInvitationRequest,
   status: 201,
   data: AcceptedInvitation,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   errors: ["INVALID_EMAIL_TOKEN", "EMAIL_TAKEN", "ORGANIZATION_SUSPENDED"],
 } as const satisfies Route;
 

@@ -28,7 +28,7 @@ export const startTotp = {
   body: StartTotpRequest,
   status: 201,
   data: StartedTotp,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: ["enabled"],
   errors: ["INVALID_CREDENTIALS", "RATE_LIMITED", "CONFLICT"],
 } as const satisfies Route;
@@ -44,6 +44,7 @@ export const confirmTotp = {
   withoutSecondFactor: true,
   body: ConfirmTotpRequest,
   data: ConfirmedTotp,
+  rejectsIdempotencyKey: true,
   audited: ["enabled"],
   errors: ["INVALID_SECOND_FACTOR", "RATE_LIMITED", "CONFLICT"],
 } as const satisfies Route;

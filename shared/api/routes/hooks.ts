@@ -32,7 +32,7 @@ export const createHook = {
   recentProof: true,
   status: 201,
   data: contract.CreatedHook,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: ["id", "kind", "profile", "status", "limits"],
   errors: ["CONFLICT", "NOT_FOUND"],
 } as const satisfies Route;

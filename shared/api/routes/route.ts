@@ -69,8 +69,11 @@ interface Columns {
   readonly debits?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
-  /** Whether the response has a secret, which is shown once and never stored. Then an Idempotency-Key is rejected. */
-  readonly secretResponse?: true;
+  /**
+   * Whether an Idempotency-Key is rejected, because the response cannot be kept: it has a secret that is shown once, or the
+   * caller has no organization yet.
+   */
+  readonly rejectsIdempotencyKey?: true;
   /** A secret of the body that has too few values for a hash: requests with the same Idempotency-Key may differ in it. */
   readonly unhashed?: string;
   /**
@@ -112,7 +115,7 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   if (route.params !== undefined) codes.push("NOT_FOUND");
   if (route.query !== undefined) codes.push("VALIDATION_ERROR");
   if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
-  if (route.secretResponse === true) codes.push("VALIDATION_ERROR");
+  if (route.rejectsIdempotencyKey === true) codes.push("VALIDATION_ERROR");
   if (route.idempotent === true) {
     codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
   }

@@ -45,7 +45,7 @@ export const createWebhook = {
   recentProof: true,
   status: 201,
   data: CreatedWebhook,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: auditedOfWebhook,
   errors: ["CONFLICT", "PAYMENT_REQUIRED"],
 } as const satisfies Route;
@@ -108,7 +108,7 @@ export const rotateWebhookSecret = {
   params: WebhookParams,
   recentProof: true,
   data: CreatedWebhook,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: auditedOfWebhook,
 } as const satisfies Route;
 
@@ -125,7 +125,7 @@ export const rotateCallbackSecret = {
   testKeys: true,
   recentProof: true,
   data: CallbackSecret,
-  secretResponse: true,
+  rejectsIdempotencyKey: true,
   audited: ["id"],
 } as const satisfies Route;
 

@@ -8,6 +8,7 @@ import {
 import { ApiError } from "../../api/contract/errors.ts";
 import { validate } from "../../api/contract/validation.ts";
 import { impossibility } from "../../messages/destinations/impossible-numbers.ts";
+import { firstDetails } from "../../platform/http/kept-details.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import { OrganizationRecord } from "../../tenancy/organizations/record.ts";
@@ -21,6 +22,9 @@ const chunkSize = 33;
 
 /** The attempts for a chunk. Usually one more without the numbers that are taken is enough; more are races. */
 const chunkAttempts = 5;
+
+/** The bytes of the details of all rows, which the Idempotency-Key of the import keeps. */
+const maxDetailsBytes = 300_000;
 
 /** A valid row. */
 interface Row {
@@ -51,7 +55,11 @@ export async function importContacts(
     const parsed = validate(CreateContactRequest, contact);
     const problem = parsed.success ? impossibility(parsed.data.phoneNumber) : undefined;
     if (!parsed.success) {
-      results.push({ index, status: "invalid", details: [...parsed.details] });
+      results.push({
+        index,
+        status: "invalid",
+        details: firstDetails(parsed.details, maxDetailsBytes / contacts.length),
+      });
     } else if (problem !== undefined) {
       results.push({ index, status: "invalid", details: [{ path: "phoneNumber", message: problem }] });
     } else if (numbers.has(parsed.data.phoneNumber)) {

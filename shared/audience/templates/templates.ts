@@ -2,6 +2,7 @@ import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { CreateTemplateRequest, Template, UpdateTemplateRequest } from "../../api/contract/templates.ts";
 import { now } from "../../platform/clock.ts";
+import type { Attempt } from "../../platform/http/event.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readPage } from "../../platform/table/page.ts";
@@ -19,6 +20,7 @@ import { problemOf } from "./render.ts";
 export async function createTemplate(
   organizationId: string,
   request: CreateTemplateRequest,
+  attempt?: Attempt,
 ): Promise<Template> {
   checkBody(request.body);
   const createdAt = now().toISOString();
@@ -33,8 +35,11 @@ export async function createTemplate(
   const created = await transact({
     quota: takeQuota(organizationId, "templateCount", maxTemplates),
     template: insertOf(keys.template(organizationId, record.id), record),
+    attempt: attempt === undefined ? [] : attempt.complete(toApiTemplate(record)),
   });
   if (created.outcome === "committed") return toApiTemplate(record);
+  // Otherwise a later attempt of the same request took over. The idempotency of the request handles that.
+  if (created.rejections.quota === undefined) throw new ApiError("UNAVAILABLE");
   throw new ApiError("CONFLICT", { message: `An organization has at most ${maxTemplates} templates.` });
 }
 

@@ -1,9 +1,10 @@
 import * as z from "zod/mini";
 
 import { BatchMessage, batchSize, SendBatchRequest, type BatchResult } from "../../api/contract/batches.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, type ErrorDetail } from "../../api/contract/errors.ts";
 import type { SendSmsRequest } from "../../api/contract/sms.ts";
 import { validate } from "../../api/contract/validation.ts";
+import { bytesOf, firstDetails } from "../../platform/http/kept-details.ts";
 
 /** The bytes of an error's text, and of its details, in a result: a thousand of them fit in the item of the Idempotency-Key. */
 const maxTextBytes = 120;
@@ -30,26 +31,35 @@ export const BatchBody = z
     }
   });
 
-function messageOrError(message: unknown): ApiError | BatchMessage {
-  const result = validate(BatchMessage, message);
-  return result.success ? result.data : new ApiError("VALIDATION_ERROR", { details: result.details });
+/** A message that is not valid. The hash of its request has what was received, because errors may have other texts later. */
+class InvalidMessage extends ApiError {
+  readonly #received: unknown;
+
+  constructor(received: unknown, details: readonly ErrorDetail[]) {
+    super("VALIDATION_ERROR", { details });
+    this.#received = received;
+  }
+
+  toJSON(): unknown {
+    return this.#received;
+  }
+}
+
+function messageOrError(received: unknown): ApiError | BatchMessage {
+  const result = validate(BatchMessage, received);
+  return result.success ? result.data : new InvalidMessage(received, result.details);
 }
 
 /** Returns the result of a message that was rejected. @param index its position in the batch */
 export function rejectionOf(index: number, error: ApiError): BatchResult {
-  let end = error.details?.length ?? 0;
-  while (end > 0 && bytesOf(error.details?.slice(0, end)) > maxDetailsBytes) end -= 1;
-  const details = end === 0 ? {} : { details: error.details?.slice(0, end) };
+  const details = error.details && { details: firstDetails(error.details, maxDetailsBytes) };
   return { index, code: error.code, message: textOf(error), ...details };
 }
 
 /** Returns the text of an error about one message. */
 export function textOf({ message, details }: ApiError): string {
-  let text = details?.map((each) => `${each.path}: ${each.message}`).join("; ") ?? message;
+  const texts = details?.map((each) => (each.path === "" ? each.message : `${each.path}: ${each.message}`));
+  let text = (texts?.join("; ") ?? message).slice(0, maxTextBytes);
   while (bytesOf(text) > maxTextBytes) text = text.slice(0, -1);
   return text.toWellFormed();
-}
-
-function bytesOf(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value));
 }

@@ -50,11 +50,13 @@ export function idempotency(route: ServedRoute): EndpointMiddleware[] {
         if (key === undefined || event.viewer === undefined) return;
         const { params, query, body } = event.input ?? {};
         const hashed = route.unhashed === undefined ? body : { ...Object(body), [route.unhashed]: undefined };
-        const content = [routeName(route), params, query, hashed];
+        // People have roles, so no one gets the response to another person.
+        const person = route.auth === "session" ? [event.actor?.userId] : [];
+        const content = [routeName(route), params, query, hashed, ...person];
         const { organizationId, isTest } = event.viewer;
-        // A live request never gets the response of a test request. No key of a request has a space in it.
-        const ownKey = isTest ? `test ${key}` : key;
-        const begun = await begin({ organizationId, key: ownKey, content });
+        // A live request never gets the response of a test request. The space keeps the names apart: no caller's key has one.
+        const named = isTest ? `test ${key}` : key;
+        const begun = await begin({ organizationId, key: named, content });
         if ("answer" in begun) event.replayed = begun;
         else event.attempt = begun;
       },
@@ -75,8 +77,8 @@ function keyOf(event: EndpointEvent): string | undefined {
 }
 
 /**
- * Stores the response after the request. For operations that can be executed again after a crash in between: then they change
- * nothing, or report a conflict.
+ * Stores the response after the request. For operations that may be executed again after a crash in between: that is a
+ * conflict, or one more invitation, submission or test call.
  */
 export function storingResponse<Received extends Pick<Call<Route>, "attempt">, Data>(
   handle: (call: Received) => Promise<Data>,

@@ -18,8 +18,8 @@ export function requestInput(route: ServedRoute): EndpointMiddleware {
   const revive = reviverOf(route);
   return {
     before: ({ event }) => {
-      if (route.secretResponse === true && event.headers["idempotency-key"] !== undefined) {
-        throw invalidField("Idempotency-Key", "must be absent: the response has a secret, which is not kept");
+      if (route.rejectsIdempotencyKey === true && event.headers["idempotency-key"] !== undefined) {
+        throw invalidField("Idempotency-Key", "must be absent: this response is not kept");
       }
       const { pathParameters = {}, queryStringParameters = {} } = event;
       event.input = {

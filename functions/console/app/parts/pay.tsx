@@ -119,7 +119,7 @@ function suggestionsOf({ minimumPayment, maximumPayment }: Billing): readonly nu
 
 /** The price of an amount with tax, which is rounded as the gateway does. */
 function Cost({ amount, billing }: { amount: number; billing: Billing }) {
-  const { rate, note } = billing.tax;
+  const { rate, note, reason } = billing.tax;
   const unit = 10 ** currencyDecimals;
   const tax = Math.round((Math.round(amount * unit) * rate) / 100) / unit;
   return (
@@ -136,7 +136,7 @@ function Cost({ amount, billing }: { amount: number; billing: Billing }) {
         <p class="muted">Enter an amount to see the total.</p>
       )}
       <p class="hint">
-        {note} Tax depends on your <a href="#/payments/billing">billing details</a>.
+        {note ?? reason} Tax depends on your <a href="#/payments/billing">billing details</a>.
       </p>
     </div>
   );
