@@ -1,6 +1,6 @@
 import { localCurrencyOf } from "../../shared/api/local-currency.ts";
 import { vatNumberProblem } from "../../shared/api/vat-numbers.ts";
-import { undrawable } from "../../shared/money/invoices/characters.ts";
+import { problemsOfParty } from "../../shared/money/invoices/characters.ts";
 import stripeMinimum from "../stripe-minimum.json" with { type: "json" };
 import type { Stage } from "./stage.ts";
 
@@ -21,13 +21,8 @@ export function* paymentProblems({ currency, payments }: Terms): Generator<[stri
   const least = new Map(Object.entries(stripeMinimum)).get(currency) ?? 0;
   if (cards === "stripe" && Number(minimum ?? least) < least)
     yield [["minimum"], `must be at least ${least} ${currency}, which Stripe requires`];
-  for (const [field, text] of [
-    ["name", seller?.name],
-    ...(seller?.address ?? []).map((line) => ["address", line]),
-  ]) {
-    const character = undrawable(text ?? "");
-    if (character !== undefined)
-      yield [["seller", field ?? ""], `has a character that invoices cannot show: ${character}`];
+  for (const { path, message } of seller === undefined ? [] : problemsOfParty(seller)) {
+    yield [["seller", path], message];
   }
   const problem = seller?.vatNumber && vatNumberProblem(seller.vatNumber, seller.country);
   if (problem !== undefined) yield [["seller", "vatNumber"], problem];

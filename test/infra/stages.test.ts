@@ -80,7 +80,7 @@ it.each([
   ],
   [
     { ...least, payments: { seller: { name: "株式会社", address: ["ok", "\u202E"], country: "US" } } },
-    "payments.seller.address: has a character that invoices cannot show: U+202E",
+    "payments.seller.address.1: has a character that invoices cannot show: U+202E",
   ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["*", "https://example.com/"] }, "corsOrigins.1: must be https://example.com"],

@@ -1,12 +1,12 @@
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, type ErrorDetail } from "../../api/contract/errors.ts";
 import characters from "./characters.json" with { type: "json" };
 import type { Buyer } from "./record.ts";
 
 /** The characters that a font of documents has. `npm run characters` writes them, each range from the end of the one before. */
 let known: { readonly first: number; readonly last: number }[] | undefined;
 
-/** Returns the first character of a text that documents cannot show, with its name in Unicode; undefined if there is none. */
-export function undrawable(text: string): string | undefined {
+/** Returns the first character of a text that documents cannot show, by its name in Unicode; undefined if there is none. */
+function undrawable(text: string): string | undefined {
   let end = 0;
   known ??= characters.ranges.split(" ").map((range) => {
     const [gap = 0, length = 0] = range.split("-").map((digits) => parseInt(digits, 36));
@@ -25,17 +25,22 @@ export function undrawable(text: string): string | undefined {
   return undefined;
 }
 
+/** Returns the problems with the name and the address of a person on invoices. */
+export function problemsOfParty({ name, address = [] }: Pick<Buyer, "address" | "name">): ErrorDetail[] {
+  const texts = [["name", name], ...address.map((line, index) => [`address.${index}`, line])] as const;
+  return texts.flatMap(([path = "", text = ""]) => {
+    const character = undrawable(text);
+    if (character === undefined) return [];
+    return [{ path, message: `has a character that invoices cannot show: ${character}` }];
+  });
+}
+
 /**
  * Checks that invoices can show a buyer.
  * @param place before the names of fields in the error
- * @throws ApiError VALIDATION_ERROR about each text with a character that no font has
+ * @throws ApiError VALIDATION_ERROR
  */
-export function checkDrawable({ name, address = [] }: Buyer, place = ""): void {
-  const texts = [["name", name], ...address.map((line, index) => [`address.${index}`, line])] as const;
-  const details = texts.flatMap(([field = "", text = ""]) => {
-    const character = undrawable(text);
-    if (character === undefined) return [];
-    return [{ path: `${place}${field}`, message: `has a character that invoices cannot show: ${character}` }];
-  });
+export function checkDrawable(buyer: Buyer, place = ""): void {
+  const details = problemsOfParty(buyer).map(({ path, message }) => ({ path: `${place}${path}`, message }));
   if (details.length > 0) throw new ApiError("VALIDATION_ERROR", { details });
 }
