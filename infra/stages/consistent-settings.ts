@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { problemsOfParty } from "../../shared/money/invoices/characters.ts";
 import { contrastProblems } from "./contrast.ts";
 import { paymentProblems } from "./payment-checks.ts";
 import { cloudFrontRegion, StageSettings } from "./settings.ts";
@@ -16,6 +17,10 @@ export const ConsistentSettings = StageSettings.check(
       problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
     }
     for (const [field, message] of paymentProblems(settings)) problem(["payments", ...field], message);
+    // Invoices name the brand.
+    for (const { path, message } of settings.payments.seller === undefined ? [] : problemsOfParty(brand)) {
+      problem(["brand", path], message);
+    }
     for (const [theme, message] of contrastProblems(brand.colors))
       problem(["brand", "colors", theme], message);
     if (policies.verifiedEmail === "before-sending" && email === undefined) {

@@ -82,6 +82,10 @@ it.each([
     { ...least, payments: { seller: { name: "株式会社", address: ["ok", "\u202E"], country: "US" } } },
     "payments.seller.address.1: has a character that invoices cannot show: U+202E",
   ],
+  [
+    { ...least, payments: { seller: { name: "A", address: ["B"], country: "US" } }, brand: { name: "ᏣᎳᎩ" } },
+    "brand.name: has a character that invoices cannot show: Ꮳ (U+13E3)",
+  ],
   [{ ...least, monthlyBudgetUsd: 50 }, "monthlyBudgetUsd: needs alarmEmails"],
   [{ ...least, corsOrigins: ["*", "https://example.com/"] }, "corsOrigins.1: must be https://example.com"],
   [{ ...least, brand: { name: "<b>" } }, "brand.name: must be up to 40 letters"],

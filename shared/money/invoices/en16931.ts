@@ -31,7 +31,7 @@ export function en16931Of(document: DocumentRecord): string {
   const taxOf = (party: { vatNumber?: string | undefined }): string =>
     isOutside || party.vatNumber === undefined
       ? ""
-      : `<ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">${party.vatNumber}</ram:ID></ram:SpecifiedTaxRegistration>`;
+      : `<ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">${textOf(party.vatNumber)}</ram:ID></ram:SpecifiedTaxRegistration>`;
   const linesXml = lines.map(
     (line, index) => `
     <ram:IncludedSupplyChainTradeLineItem>
