@@ -25,6 +25,10 @@ const japanese = { ...abroad, name: "株式会社 <テスト> & 'x'\n", country:
 const yen = 12_345_000_000;
 const documents: Readonly<Record<string, Partial<DocumentRecord>>> = {
   taxed: {},
+  "taxed in sterling too": { localTax: { currency: "GBP", micros: 15_620_000, exchangeRate: "0.7812" } },
+  "seller with a tax number": {
+    seller: { ...invoice().seller, vatNumber: undefined, taxNumber: "T1234567890123" },
+  },
   "reverse charge": { ...reverseCharge, buyer: abroad },
   "reverse charge in Greece": { ...reverseCharge, buyer: greek },
   "outside of the tax": { ...withoutTax, buyer: japanese },

@@ -1,7 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { escapeHtml } from "../../platform/html.ts";
 import { decimalText } from "../wallet/money.ts";
-import type { DocumentRecord } from "./record.ts";
+import { dayIn, type DocumentRecord } from "./record.ts";
 
 /*
  * A document as structured data by the European standard EN 16931, in the syntax of UN/CEFACT (CII). BT is a business term of
@@ -22,16 +22,27 @@ interface Vat {
  */
 export function en16931Of(document: DocumentRecord): string {
   const { kind, number, corrects, issuedAt, paidAt, paymentId, seller, buyer, currency } = document;
-  const { lines, amountMicros, taxMicros, taxRate, totalMicros } = document;
+  const { lines, amountMicros, taxMicros, taxRate, totalMicros, localTax, timeZone } = document;
+  const dateOf = (moment: string): string => {
+    const date = dayIn(timeZone, moment).replaceAll("-", "");
+    return `<udt:DateTimeString format="102">${date}</udt:DateTimeString>`;
+  };
   const { category, reason, reasonCode } = vatOf(document);
   const dueMicros = paidAt === undefined ? totalMicros : 0;
   const rate = category === "O" ? "" : `<ram:RateApplicablePercent>${taxRate}</ram:RateApplicablePercent>`;
   // VAT numbers may not be there if the tax does not apply. The seller's is another identifier then.
   const isOutside = category === "O";
-  const taxOf = (party: { vatNumber?: string | undefined }): string =>
-    isOutside || party.vatNumber === undefined
-      ? ""
-      : `<ram:SpecifiedTaxRegistration><ram:ID schemeID="VA">${textOf(party.vatNumber)}</ram:ID></ram:SpecifiedTaxRegistration>`;
+  const taxOf = ({
+    vatNumber,
+    taxNumber,
+  }: Pick<DocumentRecord["buyer"], "taxNumber" | "vatNumber">): string =>
+    Object.entries(isOutside ? {} : { VA: vatNumber, FC: taxNumber })
+      .filter(([, number]) => number !== undefined)
+      .map(
+        ([scheme, number = ""]) =>
+          `<ram:SpecifiedTaxRegistration><ram:ID schemeID="${scheme}">${textOf(number)}</ram:ID></ram:SpecifiedTaxRegistration>`,
+      )
+      .join("");
   const linesXml = lines.map(
     (line, index) => `
     <ram:IncludedSupplyChainTradeLineItem>
@@ -67,13 +78,13 @@ export function en16931Of(document: DocumentRecord): string {
   <rsm:SupplyChainTradeTransaction>${linesXml.join("")}
     <ram:ApplicableHeaderTradeAgreement>
       <ram:SellerTradeParty>
-        ${element("ID", isOutside ? seller.vatNumber : undefined)}
+        ${element("ID", isOutside || seller.vatNumber === undefined ? (seller.vatNumber ?? seller.taxNumber) : undefined)}
         ${partyOf(seller, seller.country)}
         ${taxOf(seller)}
       </ram:SellerTradeParty>
       <ram:BuyerTradeParty>
         ${partyOf(buyer, seller.country)}
-        ${taxOf(buyer)}
+        ${taxOf({ vatNumber: buyer.vatNumber })}
       </ram:BuyerTradeParty>
     </ram:ApplicableHeaderTradeAgreement>
     <ram:ApplicableHeaderTradeDelivery>
@@ -83,6 +94,7 @@ export function en16931Of(document: DocumentRecord): string {
     </ram:ApplicableHeaderTradeDelivery>
     <ram:ApplicableHeaderTradeSettlement>
       ${element("PaymentReference", paymentId)}
+      ${element("TaxCurrencyCode", localTax?.currency)}
       ${element("InvoiceCurrencyCode", currency)}
       <ram:ApplicableTradeTax>
         ${element("CalculatedAmount", amountOf(taxMicros))}
@@ -98,6 +110,7 @@ export function en16931Of(document: DocumentRecord): string {
         ${element("LineTotalAmount", amountOf(amountMicros))}
         ${element("TaxBasisTotalAmount", amountOf(amountMicros))}
         <ram:TaxTotalAmount currencyID="${currency}">${amountOf(taxMicros)}</ram:TaxTotalAmount>
+        ${localTax === undefined ? "" : `<ram:TaxTotalAmount currencyID="${localTax.currency}">${amountOf(localTax.micros)}</ram:TaxTotalAmount>`}
         ${element("GrandTotalAmount", amountOf(totalMicros))}
         ${element("TotalPrepaidAmount", amountOf(totalMicros - dueMicros))}
         ${element("DuePayableAmount", amountOf(dueMicros))}
@@ -114,7 +127,8 @@ export function en16931Of(document: DocumentRecord): string {
  * seller's tax (Directive 2006/112, Art. 44 and 59), and one in the same country has a rate of zero.
  */
 function vatOf({ seller, buyer, taxRate, taxNote }: DocumentRecord): Vat {
-  if (seller.vatNumber === undefined) throw incomplete("the seller has no VAT number");
+  if ((seller.vatNumber ?? seller.taxNumber) === undefined)
+    throw incomplete("the seller has no VAT or tax number");
   if (taxRate > 0) return { category: "S" };
   if (taxNote !== undefined) {
     if (buyer.vatNumber === undefined) throw incomplete("the buyer, who owes the tax, has no VAT number");
@@ -147,11 +161,6 @@ function partyOf(
 
 function element(name: string, text: string | undefined): string {
   return text === undefined ? "" : `<ram:${name}>${textOf(text)}</ram:${name}>`;
-}
-
-function dateOf(moment: string): string {
-  const date = moment.slice(0, "yyyy-mm-dd".length).replaceAll("-", "");
-  return `<udt:DateTimeString format="102">${date}</udt:DateTimeString>`;
 }
 
 /** XML has no controls. */
