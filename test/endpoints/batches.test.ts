@@ -28,7 +28,7 @@ function invalid(index: number, name: string, message: string): object {
   return {
     index,
     code: "VALIDATION_ERROR",
-    message: `${name}: ${message}`,
+    message: name === "" ? message : `${name}: ${message}`,
     details: [{ path: name, message }],
   };
 }
@@ -154,6 +154,23 @@ describe("a batch", () => {
       expect(invalidFields(rejected)).toEqual(names.map((name) => `messages.${name}`));
     }
     expect(await customer.balance()).toBeCloseTo(before - price, 4);
+  });
+
+  it("is charged once, and has short results, also with a name of 200,000 letters in one of its messages", async () => {
+    const before = await customer.balance();
+    const hostile = { to: "15005550000", metadata: { ["k".repeat(200_000)]: "x" } };
+    const json = { messages: [...messages(48), hostile], defaults: text };
+    const response = await send(json);
+    expect(dataOf(response, AcceptedBatch)).toMatchObject({ accepted: 48, rejected: 1 });
+    expect(JSON.stringify(response.body).length).toBeLessThan(10_000);
+    expect(await customer.balance()).toBeCloseTo(before - 48 * price, 4);
+    expect(JSON.stringify((await send({ ...json, mode: "all" })).body).length).toBeLessThan(1_000);
+  });
+
+  it("with another message that has the same mistake is another request", async () => {
+    expect((await send({ messages: [{ to: "abc" }] }, "same-mistake")).status).toBe(202);
+    const other = await send({ messages: [{ to: "abcd" }] }, "same-mistake");
+    expect(errorOf(other)).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
   });
 
   it("of a thousand wrong messages gets its first response again", async () => {

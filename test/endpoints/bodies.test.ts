@@ -86,7 +86,8 @@ it.each(["scheduledAt", "expiresInSeconds", "test"])(
   "the %s of a message must not be null, which may have been an invalid value",
   async (field) => {
     const message = { to: "15005550007", message: "Hi", [field]: null };
-    const batch = field === "test" ? { messages: [message], test: null } : { messages: [message] };
+    const ofBatch = field === "test" ? { test: null } : {};
+    const batch = { messages: [message], mode: "all", ...ofBatch };
     for (const [route, json] of [
       [routes.sendSms, message],
       [routes.sendBatch, batch],
@@ -102,6 +103,19 @@ it("the validity of a campaign's messages must not be null either", async () => 
   const json = { name: "Spring", message: "Hi", audience: { all: true }, expiresInSeconds: null };
   expect(errorOf(await post(routes.createCampaign, { json }))).toEqual(invalid);
 });
+
+it.each([
+  [routes.createApiKey, { scopes: null }],
+  [routes.createApiKey, { test: null }],
+  [routes.createHook, { kind: "logto", test: null }],
+  [routes.sendBatch, { messages: [{ to: "15005550007", message: "Hi" }], mode: null }],
+  [routes.importContacts, { contacts: [{ phoneNumber: "15005550007" }], dryRun: null }],
+] satisfies [Route, object][])(
+  "a null that would give more rights or effects is rejected: %j",
+  async (route, json) => {
+    expect(errorOf(await post(route, { json }))).toEqual(invalid);
+  },
+);
 
 it.each([
   [routes.createContact, '{"phoneNumber":"15005550007","attributes":{"__proto__":"x"}}'],

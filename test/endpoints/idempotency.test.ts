@@ -151,6 +151,20 @@ describe("an Idempotency-Key", () => {
     }
   });
 
+  it("keeps the results of a thousand wrong rows", async () => {
+    const customer = await Customer.register();
+    const fields = Array.from({ length: 22 }, (_, index) => [`unknown${index}`, 1]);
+    const wrong = { phoneNumber: "x", ...Object.fromEntries(fields) };
+    const json = { contacts: Array.from({ length: 1_000 }, () => wrong) };
+    const options = { json, headers: { "Idempotency-Key": "import" } };
+    const [first, again] = [
+      await customer.call("/v1/contacts/import", options),
+      await customer.call("/v1/contacts/import", options),
+    ];
+    expect(again.headers.get("idempotent-replayed")).toBe("true");
+    expect(again.body).toEqual(first.body);
+  });
+
   it("is rejected where the response has a secret, and has no effect where nothing is created", async () => {
     const customer = await Customer.register();
     const headers = { "Idempotency-Key": "once" };

@@ -6,7 +6,7 @@ import { type Role } from "../../shared/api/contract/scopes.ts";
 import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { readRights, type Rights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { accountCallsTo, newEmail, type Person } from "../support/account-calls.ts";
-import { Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
 const { gateway } = await gatewayOfFile();
@@ -59,6 +59,17 @@ describe("a role", () => {
     expect((await as(token, "POST", "/v1/templates", { name: "a", body: "b" })).status).toBe(201);
     await setRole(owner.token, id, "viewer");
     expect(errorOf(await invite(newEmail(), "viewer", token))).toEqual(insufficientScope);
+  });
+
+  it("decides also about the response to another member's Idempotency-Key", async () => {
+    const admin = await join("admin");
+    const json = { email: newEmail(), role: "owner" };
+    const options = { json, headers: { "Idempotency-Key": "invite-1" } };
+    expect((await owner.call("/v1/members", options)).status).toBe(201);
+    const byAdmin = await call("/v1/members", { ...options, credential: admin.token, baseUrl: gateway.url });
+    expect(errorOf(byAdmin)).toEqual({ status: 422, code: "IDEMPOTENCY_KEY_REUSED" });
+    const again = await owner.call("/v1/members", options);
+    expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([201, "true"]);
   });
 
   it.each<Role>(["billing", "developer", "sender", "viewer"])(

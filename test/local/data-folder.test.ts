@@ -152,6 +152,14 @@ it("starts in watch mode, in which Node reports the files of threads as messages
   }
 });
 
+it("a damaged file of secrets is named, and not quoted", async () => {
+  const file = path.join(dataFolder, "secrets.json");
+  await writeFile(file, '{"a": secret123}');
+  await expect(start()).rejects.toThrow(
+    `${file} is damaged: restore it, or delete all data with npm start -- --fresh`,
+  );
+});
+
 it("a file that is no database is named, and left as it is", async () => {
   const file = path.join(dataFolder, "aws.sqlite");
   const content = "this is not a database ".repeat(100);

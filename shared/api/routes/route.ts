@@ -70,7 +70,7 @@ interface Columns {
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
   /**
-   * Whether an Idempotency-Key is rejected, because the response cannot be kept: it has a secret that is shown once, or the
+   * Whether an Idempotency-Key is rejected, because the response cannot be kept. It has a secret that is shown once, or the
    * caller has no organization yet.
    */
   readonly rejectsIdempotencyKey?: true;
