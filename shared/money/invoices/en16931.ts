@@ -32,17 +32,10 @@ export function en16931Of(document: DocumentRecord): string {
   const rate = category === "O" ? "" : `<ram:RateApplicablePercent>${taxRate}</ram:RateApplicablePercent>`;
   // VAT numbers may not be there if the tax does not apply. The seller's is another identifier then.
   const isOutside = category === "O";
-  const taxOf = ({
-    vatNumber,
-    taxNumber,
-  }: Pick<DocumentRecord["buyer"], "taxNumber" | "vatNumber">): string =>
-    Object.entries(isOutside ? {} : { VA: vatNumber, FC: taxNumber })
-      .filter(([, number]) => number !== undefined)
-      .map(
-        ([scheme, number = ""]) =>
-          `<ram:SpecifiedTaxRegistration><ram:ID schemeID="${scheme}">${textOf(number)}</ram:ID></ram:SpecifiedTaxRegistration>`,
-      )
-      .join("");
+  const registration = (scheme: "FC" | "VA", id: string | undefined): string =>
+    isOutside || id === undefined
+      ? ""
+      : `<ram:SpecifiedTaxRegistration><ram:ID schemeID="${scheme}">${textOf(id)}</ram:ID></ram:SpecifiedTaxRegistration>`;
   const linesXml = lines.map(
     (line, index) => `
     <ram:IncludedSupplyChainTradeLineItem>
@@ -80,11 +73,12 @@ export function en16931Of(document: DocumentRecord): string {
       <ram:SellerTradeParty>
         ${element("ID", isOutside || seller.vatNumber === undefined ? (seller.vatNumber ?? seller.taxNumber) : undefined)}
         ${partyOf(seller, seller.country)}
-        ${taxOf(seller)}
+        ${registration("VA", seller.vatNumber)}
+        ${registration("FC", seller.taxNumber)}
       </ram:SellerTradeParty>
       <ram:BuyerTradeParty>
         ${partyOf(buyer, seller.country)}
-        ${taxOf({ vatNumber: buyer.vatNumber })}
+        ${registration("VA", buyer.vatNumber)}
       </ram:BuyerTradeParty>
     </ram:ApplicableHeaderTradeAgreement>
     <ram:ApplicableHeaderTradeDelivery>
