@@ -9,7 +9,7 @@ import { stringify } from "yaml";
 
 import { openApiDocument } from "../shared/api/openapi/openapi.ts";
 import { mcpTools } from "../shared/api/openapi/tools.ts";
-import { fontFile, fontFiles } from "../shared/money/invoices/fonts.ts";
+import { fontFiles } from "../shared/money/invoices/fonts.ts";
 import { bundleForBrowser } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
@@ -18,6 +18,9 @@ import { projectRoot } from "./project-root.ts";
 import { servedPackages } from "./sdks/served.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
+
+/** The layer with the fonts of invoices: six functions have it, which would have 33 MB each. */
+export const fontsFolder = path.join(projectRoot, ".build/fonts");
 const handlersFolder = path.join(projectRoot, ".build/handlers");
 const partsFolder = path.join(projectRoot, ".build/parts");
 
@@ -49,7 +52,7 @@ async function bundleAgain(): Promise<void> {
     // A package of fonts has one, which esbuild reports because it sees the package as a part.
     logOverride: { "duplicate-object-key": "silent" },
   };
-  for (const folder of [handlersFolder, partsFolder, bundlesFolder]) {
+  for (const folder of [handlersFolder, partsFolder, bundlesFolder, fontsFolder]) {
     await rm(folder, { recursive: true, force: true });
   }
   // A handler first takes its row out of the file with all rows of its tag. The bundler would omit the others later too,
@@ -139,31 +142,28 @@ async function putLaterFiles({ outputs }: Metafile, options: BuildOptions): Prom
   }
 }
 
-/** The files of packages that functions read, by a name in the bundles that read them. */
+/** The files of packages that functions read, and their places beside the bundles that name these. */
 const packageFiles = {
-  "libphonenumber-js/metadata.max.json": ["libphonenumber-js/metadata.max.json"],
-  [fontFile("regular")]: fontFiles,
+  "node_modules/libphonenumber-js/metadata.max.json": "libphonenumber-js/metadata.max.json",
+  // HarfBuzz reads it from its own folder.
+  "harfbuzz.wasm": "harfbuzzjs/dist/harfbuzz.wasm",
 };
 
-/** HarfBuzz has its program in a file that it reads from its own folder. */
-const shapingProgram = "harfbuzz.wasm";
-
-/** Puts files of packages next to the bundles that name them. */
+/** Puts files of packages next to the bundles that name them, and the fonts into their layer. */
 async function putPackageFiles(): Promise<void> {
+  const put = async (name: string, target: string): Promise<void> => {
+    await mkdir(path.dirname(target), { recursive: true });
+    await copyFile(require.resolve(name), target);
+  };
   for await (const file of glob("*/*/*.mjs", { cwd: bundlesFolder })) {
     const bundle = path.join(bundlesFolder, file);
     const source = await readFile(bundle, "utf8");
-    const put = async (name: string, place: string): Promise<void> => {
-      const target = path.join(path.dirname(bundle), place);
-      await mkdir(path.dirname(target), { recursive: true });
-      await copyFile(require.resolve(name), target);
-    };
-    for (const [mark, names] of Object.entries(packageFiles)) {
-      if (!source.includes(mark)) continue;
-      for (const name of names) await put(name, path.join("node_modules", name));
+    for (const [place, name] of Object.entries(packageFiles)) {
+      if (source.includes(place.replace("node_modules/", "")))
+        await put(name, path.join(bundle, "..", place));
     }
-    if (source.includes(shapingProgram)) await put(`harfbuzzjs/dist/${shapingProgram}`, shapingProgram);
   }
+  for (const name of fontFiles) await put(name, path.join(fontsFolder, "nodejs/node_modules", name));
 }
 
 /** Bundles the console, a file for each view, and puts it next to the functions that serve it. */

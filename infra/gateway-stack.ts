@@ -8,8 +8,10 @@ import {
   type App,
 } from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
+import { Code, LayerVersion } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
+import { fontsFolder } from "./bundle.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { Backups } from "./constructs/backups.ts";
 import { addBudget } from "./constructs/budget.ts";
@@ -88,6 +90,10 @@ export class GatewayStack extends Stack {
       apiUrl: edge.url,
       table,
       documents: documentsBucket(this, stage),
+      fonts: new LayerVersion(this, "Fonts", {
+        description: "The fonts of invoices",
+        code: Code.fromAsset(fontsFolder),
+      }),
       sessionKey,
       webhookKey,
       secondFactorKey,

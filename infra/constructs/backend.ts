@@ -1,4 +1,5 @@
 import type { Key } from "aws-cdk-lib/aws-kms";
+import type { LayerVersion } from "aws-cdk-lib/aws-lambda";
 import type { Bucket } from "aws-cdk-lib/aws-s3";
 import type { ISecret, Secret } from "aws-cdk-lib/aws-secretsmanager";
 
@@ -14,6 +15,8 @@ export interface Backend {
   readonly table: GatewayTable;
   /** The PDFs of invoices. */
   readonly documents: Pick<Bucket, "bucketArn" | "bucketName" | "encryptionKey" | "node">;
+  /** The fonts of these PDFs. */
+  readonly fonts: LayerVersion;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
   /** Signs session tokens. */
   readonly sessionKey: Key;

@@ -71,6 +71,7 @@ export class GatewayFunction extends Construct {
       architecture: Architecture.ARM_64,
       handler: "index.handler",
       code: Code.fromAsset(props.access.may("brandImages") ? withBrandImages(bundle, backend.stage) : bundle),
+      layers: props.access.may("readDocuments") ? [backend.fonts] : [],
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,

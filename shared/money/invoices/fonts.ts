@@ -1,5 +1,5 @@
 /*
- * The fonts of documents: Inter, and the Noto Sans of other scripts. The build puts their files next to the bundles that draw.
+ * The fonts of documents: Inter, and the Noto Sans of other scripts. The functions that draw have their files in a layer.
  */
 
 /** The fonts with a script of their own, by what ends their names. */
