@@ -165,14 +165,15 @@ describe("null in a POST", () => {
       "limits.dailyBudget": "must be a number",
       "limits.hours": "must be an object",
     });
-    const noLimits = { limits: null, expiresAt: new Date(Number.NaN), allowedAddresses: null };
+    const noLimits = { limits: null, expiresAt: new Date(Number.NaN), allowedAddresses: null, scopes: null };
     expect(await rejection("/v1/auth/api-keys", { json: noLimits })).toEqual({
       limits: "must be an object",
       expiresAt: "must be a string",
       allowedAddresses: "must be a list",
+      scopes: "must be a list",
     });
     expect((await customer.client.listApiKeys()).rows).toEqual([]);
-    const created = await customer.call("/v1/auth/api-keys", { json: { name: null, scopes: null } });
+    const created = await customer.call("/v1/auth/api-keys", { json: { name: null } });
     expect(created.status, created.text).toBe(201);
   });
 
