@@ -1,14 +1,15 @@
 import { vatForms } from "./vat-forms.ts";
 
-/** The territories whose businesses have the VAT numbers of another country. */
-const issuerOf: Readonly<Record<string, string>> = {
-  AX: "FI",
-  GP: "FR",
-  IM: "GB",
-  MC: "FR",
-  MQ: "FR",
-  RE: "FR",
-};
+/** The territories that are a part of another country for VAT (Directive 2006/112, Art. 7). */
+const partOf: Readonly<Record<string, string>> = { IM: "GB", MC: "FR" };
+
+/** The territories with a tax of their own, whose businesses have the VAT numbers of another country. */
+const issuerOf: Readonly<Record<string, string>> = { AX: "FI", GP: "FR", MQ: "FR", RE: "FR", ...partOf };
+
+/** Returns the country whose VAT a place has. */
+export function vatCountryOf(country: string): string {
+  return partOf[country] ?? country;
+}
 
 /**
  * Reads a VAT number as people write it: with spaces, dots and hyphens, in small letters, with GR for Greece.

@@ -126,7 +126,8 @@ function valuesFor(
   if (!statuses.includes(status)) return undefined;
   if (path !== undefined) {
     const value = valueAt(text, path);
-    if (value === undefined) return undefined;
+    // Many servers write an empty field as null.
+    if (value === undefined || value === null) return undefined;
     // Carriers write the same code as a number and as a text.
     if (values?.some((each) => String(each) === scalarOf(value)) === false) return undefined;
   }

@@ -98,6 +98,10 @@ function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<str
     responses.flatMap(({ text = [] }) => text),
     templatePlaceholders,
   );
+  // Each could end where the other begins, which takes minutes to try.
+  if (responses.some(({ text = "" }) => /\{(code|reference)\}[\w.+/=-]*\{(code|reference)\}/.test(text))) {
+    throw new Error("responses: put a space or another sign between {code} and {reference} in text");
+  }
   // Such a rule would fit each response with its status.
   if (responses.some(({ path, values }) => path === undefined && values !== undefined)) {
     throw new Error("responses: values need a path");

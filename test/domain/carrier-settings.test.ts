@@ -61,6 +61,11 @@ it.each<[problem: string, settings: object, credentials?: object]>([
     token,
   ],
   [
+    "responses: put a space or another sign between {code} and {reference} in text",
+    { ...http, responses: [{ meaning: "accepted", statuses: [200], text: "{any}{code}-{reference};{any}" }] },
+    token,
+  ],
+  [
     "responses: values need a path",
     { ...http, responses: [{ meaning: "accepted", statuses: [200], values: [0] }] },
     token,

@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { vatCountryOf } from "../../api/vat-numbers.ts";
 import { escapeHtml } from "../../platform/html.ts";
 import { decimalText } from "../wallet/money.ts";
 import { dayIn, type DocumentRecord } from "./record.ts";
@@ -128,7 +129,8 @@ function vatOf({ seller, buyer, taxRate, taxNote }: DocumentRecord): Vat {
     if (buyer.vatNumber === undefined) throw incomplete("the buyer, who owes the tax, has no VAT number");
     return { category: "AE", reason: taxNote, reasonCode: "VATEX-EU-AE" };
   }
-  if ((buyer.country ?? seller.country) === seller.country) return { category: "Z" };
+  if (vatCountryOf(buyer.country ?? seller.country) === vatCountryOf(seller.country))
+    return { category: "Z" };
   return { category: "O", reason: "Not subject to VAT", reasonCode: "VATEX-EU-O" };
 }
 
@@ -157,9 +159,9 @@ function element(name: string, text: string | undefined): string {
   return text === undefined ? "" : `<ram:${name}>${textOf(text)}</ram:${name}>`;
 }
 
-/** XML has no controls. */
+/** XML has no controls, and not these two characters. */
 function textOf(text: string): string {
-  return escapeHtml(text.toWellFormed().replaceAll(/\p{Cc}+/gu, " "));
+  return escapeHtml(text.toWellFormed().replaceAll(/[\p{Cc}\uFFFE\uFFFF]+/gu, " "));
 }
 
 /** The currencies of payments have at most two decimals, as the standard requires. */
