@@ -138,8 +138,14 @@ describe("an Idempotency-Key", () => {
     const webhook = await registerWebhook(customer, { url: hook.url });
     const { id: delivery } = await ping(customer, webhook);
     await waitForStates(customer, webhook, ["succeeded"]);
+    const { methods } = await customer.client.getBilling();
+    // A deployed stage may have no payments.
+    const left = new Set([
+      ...testedElsewhere,
+      ...(methods.length > 0 ? [] : ["addPaymentMethod", "createPayment"]),
+    ]);
     const keeping = Object.entries<Route>(routes).filter(
-      ([operation, { idempotent }]) => idempotent === true && !testedElsewhere.has(operation),
+      ([operation, { idempotent }]) => idempotent === true && !left.has(operation),
     );
     for (const [operation, route] of keeping) {
       const path = route.path.replace("{id}", webhook.id).replace("{deliveryId}", delivery);
