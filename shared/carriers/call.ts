@@ -3,6 +3,7 @@ import { request as httpsRequest } from "node:https";
 
 import { withAllDigits } from "../platform/all-digits.ts";
 import { now, secondMs } from "../platform/clock.ts";
+import type { SubmitResult } from "./carrier.ts";
 import { textOfResponse } from "./response-text.ts";
 
 /** A request to a carrier. */
@@ -42,9 +43,7 @@ const maxBodyBytes = 64 * 1024;
  * The statuses with which a carrier, or a proxy before it, has certainly not accepted a message (RFC 9110, 15.5). The reason is
  * the credentials, the address or the form of the request.
  */
-export const turnedAwayStatuses: ReadonlySet<number> = new Set([
-  401, 403, 404, 405, 407, 411, 413, 414, 415, 431,
-]);
+const turnedAwayStatuses: ReadonlySet<number> = new Set([401, 403, 404, 405, 407, 411, 413, 414, 415, 431]);
 
 /** The longest Retry-After of a carrier that is followed. */
 const maxRetryAfterSeconds = 900;
@@ -78,6 +77,19 @@ export class NoOutcomeError extends Error {
     super("the carrier's response does not state the outcome of the message");
     this.name = `UnclearAnswer${status}`;
   }
+}
+
+/**
+ * Returns what a status means if nothing else in the response has a meaning.
+ * @throws NoOutcomeError for a status that does not state whether the carrier accepted the message
+ */
+export function outcomeOfStatus(
+  { status, retryAfterSeconds }: CarrierResponse,
+  providerCode: string,
+): SubmitResult {
+  if (status === 429) return { outcome: "throttled", retryAfterSeconds, providerCode };
+  if (!turnedAwayStatuses.has(status)) throw new NoOutcomeError(status);
+  return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
 }
 
 /**

@@ -1,12 +1,5 @@
 import { maxValiditySeconds, type MessageErrorCode } from "../api/contract/sms.ts";
-import {
-  callCarrier,
-  NoOutcomeError,
-  turnedAwayStatuses,
-  valueAt,
-  type CallOptions,
-  type CarrierResponse,
-} from "./call.ts";
+import { callCarrier, outcomeOfStatus, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
@@ -88,25 +81,16 @@ const errorCodes = {
 } as const satisfies Record<string, MessageErrorCode>;
 
 function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse): SubmitResult {
-  const { status, text, retryAfterSeconds } = response;
-  const { rule, read } =
-    settings.responses
-      .map((each) => ({ rule: each, read: valuesFor(each, response) }))
-      .find((each) => each.read !== undefined) ?? {};
-  const given = read?.get("code") ?? at(text, settings.codePath);
-  const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
-  if (rule === undefined) {
-    if (turnedAwayStatuses.has(status)) {
-      return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
-    }
-    if (status === 429) return { outcome: "throttled", retryAfterSeconds, providerCode };
-    throw new NoOutcomeError(status);
-  }
+  const { text, retryAfterSeconds } = response;
+  const { rule, values } = firstFit(settings.responses, response) ?? {};
+  const code = values?.get("code") ?? at(text, settings.codePath);
+  const providerCode = providerCodeOf(code) ?? `HTTP${response.status}`;
+  if (rule === undefined) return outcomeOfStatus(response, providerCode);
   switch (rule.meaning) {
     case "accepted":
       return {
         outcome: "accepted",
-        carrierReference: referenceOf(read?.get("reference") ?? at(text, settings.referencePath)),
+        carrierReference: referenceOf(values?.get("reference") ?? at(text, settings.referencePath)),
       };
     case "throttled":
       return { outcome: "throttled", retryAfterSeconds, providerCode };
@@ -116,6 +100,18 @@ function submitResultOf(settings: SettingsOf<"http">, response: CarrierResponse)
     case "unroutable":
       return { outcome: "rejected", errorCode: errorCodes[rule.meaning], providerCode };
   }
+}
+
+/** Returns the first rule that a response fits, with the values of its template. */
+function firstFit(
+  rules: SettingsOf<"http">["responses"],
+  response: CarrierResponse,
+): { rule: (typeof rules)[number]; values: ReadonlyMap<string, string> } | undefined {
+  for (const rule of rules) {
+    const values = valuesFor(rule, response);
+    if (values !== undefined) return { rule, values };
+  }
+  return undefined;
 }
 
 /** Returns what a rule reads from a response that it fits; undefined if it does not fit. */

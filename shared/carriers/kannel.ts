@@ -1,10 +1,4 @@
-import {
-  callCarrier,
-  NoOutcomeError,
-  turnedAwayStatuses,
-  type CallOptions,
-  type CarrierResponse,
-} from "./call.ts";
+import { callCarrier, outcomeOfStatus, type CallOptions, type CarrierResponse } from "./call.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
 import type { CredentialsOf } from "./credentials.ts";
 import type { SettingsOf } from "./settings.ts";
@@ -61,7 +55,8 @@ const leadingCode = /^\s*(\d{1,3}):/;
 /** The code for a message that Kannel buffers because no link can send it now. */
 const queued = "3";
 
-function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): SubmitResult {
+function submitResultOf(response: CarrierResponse): SubmitResult {
+  const { status, text, retryAfterSeconds } = response;
   const code = leadingCode.exec(text)?.[1];
   const providerCode = code === undefined ? `HTTP${status}` : `HTTP${status}.${code}`;
   switch (status) {
@@ -80,18 +75,13 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
       // This status has two meanings: no link accepts the number, or the credentials are wrong.
       return /not routable/i.test(text)
         ? { outcome: "rejected", errorCode: "MESSAGE_UNROUTABLE", providerCode }
-        : { outcome: "unreachable", reason: "TurnedAway403", providerCode };
-    case 429:
-      return { outcome: "throttled", retryAfterSeconds, providerCode };
+        : outcomeOfStatus(response, providerCode);
     default:
       // The bearerbox's own temporary rejection. A proxy before Kannel may return 503 after it has forwarded the
       // message.
       if (status === 503 && /temporal failure/i.test(text)) {
         return { outcome: "throttled", retryAfterSeconds, providerCode };
       }
-      if (turnedAwayStatuses.has(status)) {
-        return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
-      }
-      throw new NoOutcomeError(status);
+      return outcomeOfStatus(response, providerCode);
   }
 }

@@ -12,6 +12,14 @@ const anyText = "{any}";
 export const templatePlaceholders: ReadonlySet<string> = new Set(["any", "code", "reference"]);
 
 /**
+ * Whether two values of a template have nothing between them, or only characters that they may have. Each could end where the
+ * other begins, which takes minutes to try.
+ */
+export function hasAdjacentValues(template: string): boolean {
+  return /\{(code|reference)\}[\w.+/=-]*\{(code|reference)\}/.test(template);
+}
+
+/**
  * Compares the text of a response with a template, such as `ERROR:{code}` or `{any}<id>{reference}</id>{any}`. Any white space
  * is like any other.
  * @returns the values of `code` and `reference`; undefined if the template does not describe the whole text

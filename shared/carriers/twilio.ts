@@ -4,7 +4,7 @@ import type { MessageErrorCode } from "../api/contract/sms.ts";
 import {
   callCarrier,
   NoOutcomeError,
-  turnedAwayStatuses,
+  outcomeOfStatus,
   valueAt,
   type CallOptions,
   type CarrierResponse,
@@ -81,7 +81,8 @@ export async function sendWithTwilio(
 
 const Sid = z.string().check(z.minLength(1), z.maxLength(256));
 
-function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): SubmitResult {
+function submitResultOf(response: CarrierResponse): SubmitResult {
+  const { status, text, retryAfterSeconds } = response;
   if (status === 200 || status === 201) {
     const sid = Sid.safeParse(valueAt(text, "sid"));
     // Without the id of a message the response is not from Twilio, whatever its status is.
@@ -93,14 +94,11 @@ function submitResultOf({ status, text, retryAfterSeconds }: CarrierResponse): S
   const providerCode = providerCodeOf(given) ?? `HTTP${status}`;
   // Other providers with this interface reject a message with 422.
   const isOfMessage = status === 400 || status === 422;
-  if (status === 429 || (isOfMessage && laterCodes.has(code))) {
+  if (isOfMessage && laterCodes.has(code)) {
     return { outcome: "throttled", retryAfterSeconds, providerCode };
   }
   if (isOfMessage || (status === 403 && rejections.has(code))) {
     return { outcome: "rejected", errorCode: rejections.get(code) ?? "MESSAGE_PROVIDER_ERROR", providerCode };
   }
-  if (turnedAwayStatuses.has(status)) {
-    return { outcome: "unreachable", reason: `TurnedAway${status}`, providerCode };
-  }
-  throw new NoOutcomeError(status);
+  return outcomeOfStatus(response, providerCode);
 }
