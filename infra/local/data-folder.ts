@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -49,7 +49,8 @@ export async function lockDataFolder(folder: string): Promise<DataFolderLock> {
     lock.close();
     const isTaken = error instanceof Error && "errcode" in error && error.errcode === busyCode;
     const file = path.join(folder, lockFile);
-    if (!isTaken) throw new Error(`${file}: ${String(error)}. Delete the file.`, { cause: error });
+    if (!isTaken)
+      throw new Error(`${file}: ${String(error)}. Move it away: it has no data.`, { cause: error });
     const address = (await findConnections(folder))?.url;
     throw new Error(
       `The gateway${address === undefined ? "" : ` on ${address}`} already uses the data in ${folder}: ` +
@@ -70,6 +71,12 @@ export function parsedData(content: string, file: string): unknown {
   } catch {
     throw new Error(`${file} is damaged: restore it, or delete all data with npm start -- --fresh`);
   }
+}
+
+/** Replaces a file of data. A crash leaves it as it was before, or as it is after. */
+export function replaceData(file: string, content: string): void {
+  writeFileSync(`${file}.new`, content, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
 }
 
 /** Deletes what gateways have written into a folder, and nothing else. */

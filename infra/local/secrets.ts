@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomBytes, randomUUID } from "node:crypto";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 
 import * as z from "zod/mini";
 
-import { parsedData } from "./data-folder.ts";
+import { parsedData, replaceData } from "./data-folder.ts";
 import type { StackDefinition } from "./template.ts";
 
 /** A secret with its current and its previous value, by the ids of their versions. */
@@ -66,7 +66,7 @@ export class LocalSecrets {
       ...secrets.map(({ arn, length }) => [arn, known.get(arn) ?? newSecret(length)] as const),
       ...signingKeyIds.map((id) => [id, known.get(id) ?? newSigningKey()] as const),
     ]);
-    await this.#write(generatedFile, this.#generated);
+    this.#write(generatedFile, this.#generated);
   }
 
   /** Returns a generated secret by its ARN, or a private key by its id. */
@@ -92,7 +92,7 @@ export class LocalSecrets {
       case "DeleteSecret": {
         const { SecretId } = Get.parse(body);
         if (!this.#kept.delete(SecretId)) return { error: "ResourceNotFoundException" };
-        await this.#save();
+        this.#save();
         return { output: { Name: SecretId } };
       }
       default:
@@ -104,7 +104,7 @@ export class LocalSecrets {
     const before = this.#kept.get(name);
     const previous = before === undefined ? {} : { [before.current]: before.versions[before.current] ?? "" };
     this.#kept.set(name, { current: version, versions: { ...previous, [version]: value } });
-    await this.#save();
+    this.#save();
     return { output: { Name: name, VersionId: version } };
   }
 
@@ -118,17 +118,14 @@ export class LocalSecrets {
       : { output: { Name: SecretId, VersionId: VersionId ?? kept?.current, SecretString } };
   }
 
-  async #save(): Promise<void> {
-    await this.#write(operatorFile, this.#kept);
+  #save(): void {
+    this.#write(operatorFile, this.#kept);
   }
 
-  async #write(file: string, secrets: ReadonlyMap<string, unknown>): Promise<void> {
+  #write(file: string, secrets: ReadonlyMap<string, unknown>): void {
     if (this.#folder === undefined) return;
     const content = JSON.stringify(Object.fromEntries(secrets), null, 2);
-    // A crash leaves the file as it was before, or as it is after.
-    const target = path.join(this.#folder, file);
-    await writeFile(`${target}.new`, content, { mode: 0o600 });
-    await rename(`${target}.new`, target);
+    replaceData(path.join(this.#folder, file), content);
   }
 }
 

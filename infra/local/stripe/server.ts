@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
 
 import { isLocalRequest, listenOnLoopback } from "../../loopback.ts";
-import { parsedData } from "../data-folder.ts";
+import { parsedData, replaceData } from "../data-folder.ts";
 import { StripeAccount } from "./account.ts";
 import { StripeApi, type KeptResponse } from "./api.ts";
 import type { StripeWorld } from "./object-store.ts";
@@ -66,8 +66,7 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
     isChanged = false;
     if (file === undefined) return;
     const content = JSON.stringify({ port, objects: account.objects.everything(), kept: [...kept] });
-    writeFileSync(`${file}.new`, content, { mode: 0o600 });
-    renameSync(`${file}.new`, file);
+    replaceData(file, content);
   };
 
   const respond = async (request: IncomingMessage): Promise<PageResponse> => {
