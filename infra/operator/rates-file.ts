@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 
 import { CsvError, parse } from "csv-parse/sync";
-import metadata from "libphonenumber-js/metadata.max.json";
 import * as z from "zod/mini";
 
 import { Country } from "../../shared/api/contract/countries.ts";
 import { callingCodeOf } from "../../shared/api/contract/written-numbers.ts";
+import { callingCodeOfCountry } from "../../shared/api/read-number.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
 import { verificationFee, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
@@ -154,6 +154,7 @@ function problemsOfHeading({ line, cells }: Line, { required, hasCosts }: RatesO
 }
 
 const CountryOfPrice = z.union([Country, z.literal("XK")]);
+
 /** More country codes of countries: Ascension's, and those that carriers still have from before a country got its own. */
 const moreCodes: Readonly<Record<string, readonly string[]>> = {
   CY: ["90"],
@@ -162,8 +163,7 @@ const moreCodes: Readonly<Record<string, readonly string[]>> = {
   SH: ["247"],
   XK: ["377", "381", "386"],
 };
-/** The country code is the first field of a country in the metadata. */
-const callingCodes: Readonly<Record<string, readonly unknown[]>> = metadata.countries;
+
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /** Reads the rows after the heading, and collects their errors. */
@@ -199,12 +199,12 @@ class Reader {
     const [prefix, country] = [cell("prefix"), cell("country")];
     const code = callingCodeOf(prefix);
     const codeOfCountry =
-      moreCodes[country]?.includes(code ?? "") === true ? code : callingCodes[country]?.[0];
+      moreCodes[country]?.includes(code ?? "") === true ? code : callingCodeOfCountry(country);
     if (!/^[1-9]\d{0,14}$/.test(prefix)) {
       wrong("prefix", `${shown(prefix)} must be 1 to 15 digits, country code first, without a plus sign`);
     } else if (code === undefined && prefix.length > 2) {
       wrong("prefix", `${shown(prefix)} is no country code, and begins with none`);
-    } else if (code !== undefined && typeof codeOfCountry === "string" && codeOfCountry !== code) {
+    } else if (code !== undefined && codeOfCountry !== undefined && codeOfCountry !== code) {
       wrong("country", `${country} has the country code ${codeOfCountry}, not ${code}`);
     }
     if (country !== "" && !CountryOfPrice.safeParse(country).success) {

@@ -37,7 +37,7 @@ export function readNumber(text: string, country: string): NumberReading {
       : { number: stated };
   }
   const national = numberDialedIn(country, dialed);
-  const isOfCountry = stated !== undefined && callingCodeOf(stated) === codeOf(country);
+  const isOfCountry = stated !== undefined && callingCodeOf(stated) === callingCodeOfCountry(country);
   // A zero or a parenthesis shows a national number, unless the country's own code is after it.
   const international = form === "national" && !(isOfCountry && isAssigned(stated)) ? undefined : stated;
   if (international === undefined || international === national) {
@@ -63,7 +63,7 @@ export function numberOfCarrier(text: string, country: string): string | undefin
   const read = readNumber(text, country);
   if ("problem" in read) return undefined;
   if ("number" in read) return read.number;
-  const isNational = text.startsWith("0") || !codesWithZero.has(codeOf(country) ?? "");
+  const isNational = text.startsWith("0") || !codesWithZero.has(callingCodeOfCountry(country) ?? "");
   return isNational ? (read.national ?? read.international) : read.international;
 }
 
@@ -74,7 +74,8 @@ function numberDialedIn(country: string, dialed: string): string | undefined {
   return number?.isPossible() === true ? number.number.slice(1) : undefined;
 }
 
-function codeOf(country: string): string | undefined {
+/** Returns the country code of a country (ISO 3166-1); undefined for one without numbers. */
+export function callingCodeOfCountry(country: string): string | undefined {
   return isSupportedCountry(country) ? getCountryCallingCode(country) : undefined;
 }
 
