@@ -34,11 +34,11 @@ async function stageToDeploy(
   if (asked.name === "local") {
     throw new Error("The stage local is for a laptop: npm start runs it, and it cannot be deployed.");
   }
+  const month = new Date().toISOString().slice(0, "yyyy-mm".length);
+  const ofPayments = { "exchange-rate": exchangeRateWarning(asked, month) };
   // The CDK sets this when it has found credentials. Without them the stage can be synthesized only.
   const account = process.env["CDK_DEFAULT_ACCOUNT"];
-  const exchangeRate = exchangeRateWarning(asked, new Date().toISOString().slice(0, "yyyy-mm".length));
-  const early = { "exchange-rate": exchangeRate };
-  if (account === undefined) return { stage: asked, warnings: early };
+  if (account === undefined) return { stage: asked, warnings: ofPayments };
   if (asked.account !== undefined && account !== asked.account) {
     throw new Error(
       `Stage ${asked.name} belongs to account ${asked.account}, but the credentials are of account ${account}.`,
@@ -47,5 +47,5 @@ async function stageToDeploy(
   const region = asked.region ?? process.env["CDK_DEFAULT_REGION"];
   const { stage: fitted, warning: concurrency } = fitToAccount(asked, await concurrencyLimit(region));
   const adoptedKeys = await checkAdoptedTable(asked, region);
-  return { stage: fitted, warnings: { ...early, concurrency, "adopted-keys": adoptedKeys } };
+  return { stage: fitted, warnings: { ...ofPayments, concurrency, "adopted-keys": adoptedKeys } };
 }

@@ -18,11 +18,11 @@ import { projectRoot } from "./project-root.ts";
 import { servedPackages } from "./sdks/served.ts";
 
 const bundlesFolder = path.join(projectRoot, ".build/functions");
-
-/** The layer with the fonts of invoices: six functions have it, which would have 33 MB each. */
-export const fontsFolder = path.join(projectRoot, ".build/fonts");
 const handlersFolder = path.join(projectRoot, ".build/handlers");
 const partsFolder = path.join(projectRoot, ".build/parts");
+
+/** The layer with the fonts of invoices, which has 33 MB. Six functions share it. */
+export const fontsFolder = path.join(projectRoot, ".build/fonts");
 
 const require = createRequire(import.meta.url);
 

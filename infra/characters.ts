@@ -15,13 +15,14 @@ import { projectRoot } from "./project-root.ts";
 
 const require = createRequire(import.meta.url);
 
-const read = new Map<string, Set<number>>();
+/** The characters of each font that was read. */
+const fonts = new Map<string, Set<number>>();
 
 function charactersOf(font: string): Set<number> {
   const found =
-    read.get(font) ??
+    fonts.get(font) ??
     new Set(new Face(new Blob(readFileSync(require.resolve(fontFile(font))))).collectUnicodes());
-  read.set(font, found);
+  fonts.set(font, found);
   return found;
 }
 

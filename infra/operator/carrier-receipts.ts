@@ -76,15 +76,13 @@ export class TestedMessage {
 
   /** Waits for the final receipt, and describes it. */
   async receipt({ updatedAt }: CarrierRecord, seconds: number): Promise<string> {
-    for (
-      const until = performance.now() + seconds * secondMs;
-      performance.now() < until;
-      await setTimeout(pollMs)
-    ) {
+    const until = performance.now() + seconds * secondMs;
+    while (performance.now() < until) {
       const found = await findItem(MessageRecord, this.#key, { consistent: true });
       const { deliveryStatus, deliveryErrorCode = "", deliveryProviderCode = "" } = found ?? {};
       if (deliveryStatus !== undefined)
         return [deliveryStatus, deliveryErrorCode, deliveryProviderCode].filter(Boolean).join(" ");
+      await setTimeout(pollMs);
     }
     const isNew = now().getTime() - Date.parse(updatedAt) < minuteMs;
     return `none within ${seconds} seconds${isNew ? ". Repeat the test once its settings apply, in a minute" : ""}`;

@@ -57,8 +57,8 @@ export const testCarrier = command({
     const tested = new TestedMessage();
     const { reference } = tested;
     const { encoding } = segmentsOf(message.text, { unicode: false });
-    const sendsReceipt = record.settings.kind !== "sandbox" && receiptWarning(record) === undefined;
-    if (sendsReceipt) await tested.store(name, { from: message.from, encoding });
+    const expectsReceipt = record.settings.kind !== "sandbox" && receiptWarning(record) === undefined;
+    if (expectsReceipt) await tested.store(name, { from: message.from, encoding });
     const submission = { ...message, reference, country: countryOfNumber(message.to), encoding };
     const startedAtMs = performance.now();
     const result = await carrierOf(record, { onAnswer })
@@ -71,8 +71,9 @@ export const testCarrier = command({
     const body = response === undefined ? undefined : withoutSecrets(response.text, await readSecret(record));
     const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
     const closesBreaker = isAccepted && (await closeBreaker(record.name));
-    if (sendsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
-    const receipt = sendsReceipt && isAccepted ? await tested.receipt(record, wait) : receiptWarning(record);
+    if (expectsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
+    const receipt =
+      expectsReceipt && isAccepted ? await tested.receipt(record, wait) : receiptWarning(record);
     changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
     output.result(
       { carrier: record.name, reference, ...result, receipt, durationMs, status: response?.status, body },

@@ -1,6 +1,6 @@
-import { localCurrencyOf } from "../../shared/api/local-currency.ts";
-import { vatNumberProblem } from "../../shared/api/vat-numbers.ts";
 import { problemsOfParty } from "../../shared/money/invoices/characters.ts";
+import { localCurrencyOf } from "../../shared/money/payments/local-currency.ts";
+import { vatNumberProblem } from "../../shared/money/payments/vat-numbers.ts";
 import stripeMinimum from "../stripe-minimum.json" with { type: "json" };
 import type { Stage } from "./stage.ts";
 

@@ -167,6 +167,13 @@ describe("a batch", () => {
     expect(JSON.stringify((await send({ ...json, mode: "all" })).body).length).toBeLessThan(1_000);
   });
 
+  it("has the text of a mistake whose field has a name that is too long for its results", async () => {
+    const json = { messages: [{ to: "15005550000", ["\u6771".repeat(70)]: 1 }], defaults: text };
+    expect(dataOf(await send(json), AcceptedBatch).results).toMatchObject([
+      { details: [{ path: "", message: "unknown field" }] },
+    ]);
+  });
+
   it("with another message that has the same mistake is another request", async () => {
     expect((await send({ messages: [{ to: "abc" }] }, "same-mistake")).status).toBe(202);
     const other = await send({ messages: [{ to: "abcd" }] }, "same-mistake");

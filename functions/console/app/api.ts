@@ -57,7 +57,7 @@ async function endAtGateway(): Promise<void> {
   setLeaving(false);
 }
 
-/** Reads the PDF of an invoice or credit note. */
+/** Reads the PDF of an invoice or credit note, or its file of EN 16931. */
 export async function readInvoiceFile(number: string, type: "pdf" | "xml"): Promise<Blob> {
   const headers = { Accept: `application/${type}` };
   const response = await sendRequest(`${baseUrl}/v1/invoices/${number}`, { headers });

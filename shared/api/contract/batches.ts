@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { PhoneNumber } from "./phone-numbers.ts";
-import { Currency, idSchema } from "./primitives.ts";
+import { Currency, ErrorDetail, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
 import { SendTemplateRequest } from "./templates.ts";
 import { notNull } from "./validation.ts";
@@ -43,8 +43,8 @@ export const SendBatchRequest = z
     mode: notNull(z._default(z.enum(["each", "all"]), "each")).register(z.globalRegistry, {
       id: "BatchMode",
       description:
-        "`each` accepts each message that can be accepted, also beside messages that are not valid. `all` accepts all or none, and has at most 48 messages, or 32 if " +
-        "one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
+        "`each` accepts each message that can be accepted, also beside messages that are not valid. `all` accepts all or " +
+        "none, and has at most 48 messages, or 32 if one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
     }),
     test: SendSmsRequest.shape.test,
   })
@@ -72,11 +72,9 @@ export const BatchResult = z
       description: "The code of the error that a single send would get. Present if it was rejected.",
     }),
     message: z.optional(z.string()),
-    details: z
-      .optional(z.array(z.object({ path: z.string(), message: z.string() })))
-      .register(z.globalRegistry, {
-        description: "The first fields of the message that are wrong, if it is not valid.",
-      }),
+    details: z.optional(z.array(ErrorDetail)).register(z.globalRegistry, {
+      description: "The first fields of the message that are wrong, if it is not valid.",
+    }),
   })
   .register(z.globalRegistry, { id: "BatchResult" });
 export type BatchResult = z.infer<typeof BatchResult>;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
-import { idSchema, PageQuery, SearchText, text, Timestamp, trimmed } from "./primitives.ts";
+import { ErrorDetail, idSchema, PageQuery, SearchText, text, Timestamp, trimmed } from "./primitives.ts";
 import { notNull } from "./validation.ts";
 
 const Name = text(100).check(z.overwrite(trimmed));
@@ -198,7 +198,7 @@ export const ImportedContact = z
       .object({
         index: Index,
         status: z.literal("invalid"),
-        details: z.array(z.object({ path: z.string(), message: z.string() })),
+        details: z.array(ErrorDetail),
       })
       .register(z.globalRegistry, { id: "ImportedContactInvalid" }),
   ])

@@ -32,7 +32,7 @@ const ExchangeRate = z
   .string()
   .check(z.regex(/^(?=.*[1-9])\d{1,6}(\.\d{1,8})?$/, 'must be an exchange rate such as "0.7812"'));
 
-/** In currencies whose amounts are like those of dollars. */
+/** The default bounds of a payment, in currencies whose amounts are like those of dollars. */
 export const defaultMinimum = "5.00";
 export const defaultMaximum = "1000.00";
 

@@ -202,6 +202,10 @@ export interface Page<Row> {
   readonly meta: PageMeta;
 }
 
+export const ErrorDetail = z
+  .object({ path: z.string(), message: z.string() })
+  .register(z.globalRegistry, { id: "ErrorDetail" });
+
 export const ErrorFields = z
   .object({
     code: z.string().register(z.globalRegistry, {
@@ -212,17 +216,9 @@ export const ErrorFields = z
     docUrl: z.optional(z.string()).register(z.globalRegistry, {
       description: "The page about this error, where the gateway serves its documentation.",
     }),
-    details: z
-      .optional(
-        z.array(
-          z
-            .object({ path: z.string(), message: z.string() })
-            .register(z.globalRegistry, { id: "ErrorDetail" }),
-        ),
-      )
-      .register(z.globalRegistry, {
-        description: "The fields that are wrong, in dot notation; an empty `path` is the whole.",
-      }),
+    details: z.optional(z.array(ErrorDetail)).register(z.globalRegistry, {
+      description: "The fields that are wrong, in dot notation; an empty `path` is the whole.",
+    }),
   })
   .register(z.globalRegistry, { id: "ErrorFields" });
 

@@ -1,5 +1,3 @@
-import type * as z from "zod/mini";
-
 import type { BatchMessage, SendBatchRequest } from "../../api/contract/batches.ts";
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import type { BatchBody, BatchEntry } from "../../messages/accept/batch-entry.ts";
@@ -11,10 +9,10 @@ import { TemplateRecord } from "./record.ts";
 /** Returns the messages of a batch with its defaults, and with their texts. Each template is read once. */
 export async function entriesOf(
   organizationId: string,
-  { messages, defaults = {}, test }: Pick<z.infer<typeof BatchBody>, "defaults" | "messages" | "test">,
+  { messages, defaults = {}, test }: Pick<BatchBody, "defaults" | "messages" | "test">,
 ): Promise<(ApiError | BatchEntry)[]> {
   const complete = messages.map((each) => (each instanceof ApiError ? each : withDefaults(defaults, each)));
-  const ids = new Set(complete.flatMap((each) => ("templateId" in each && each.templateId) || []));
+  const ids = new Set(complete.flatMap((each) => (each instanceof ApiError ? [] : (each.templateId ?? []))));
   const templateKeys = [...ids].map((id) => keys.template(organizationId, id));
   const rows = await findTogether(TemplateRecord, templateKeys);
   const bodies = new Map(rows.map(({ key, item }) => [key.sk, item?.body]));

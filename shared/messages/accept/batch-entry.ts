@@ -31,6 +31,8 @@ export const BatchBody = z
     }
   });
 
+export type BatchBody = z.infer<typeof BatchBody>;
+
 /** A message that is not valid. The hash of its request has what was received, because errors may have other texts later. */
 class InvalidMessage extends ApiError {
   readonly #received: unknown;

@@ -53,10 +53,10 @@ export async function estimateBatch(
   const prices = await readPrices(organization, now());
   const sums = { segments: 0, totalMicros: 0 };
   const rejected: BatchResult[] = [];
-  for (const [index, given] of entries.entries()) {
+  for (const [index, each] of entries.entries()) {
     try {
-      if (given instanceof ApiError) throw given;
-      const { message, ...entry } = given;
+      if (each instanceof ApiError) throw each;
+      const { message, ...entry } = each;
       if (message instanceof ApiError) throw message;
       if (!isTest) {
         await checkDestination({ organizationId: organization.id, to: entry.to });

@@ -3,12 +3,12 @@ import characters from "./characters.json" with { type: "json" };
 import type { Buyer } from "./record.ts";
 
 /** The characters that a font of documents has. `npm run characters` writes them, each range from the end of the one before. */
-let known: { readonly first: number; readonly last: number }[] | undefined;
+let ranges: { readonly first: number; readonly last: number }[] | undefined;
 
 /** Returns the first character of a text that documents cannot show, by its name in Unicode; undefined if there is none. */
 function undrawable(text: string): string | undefined {
   let end = 0;
-  known ??= characters.ranges.split(" ").map((range) => {
+  ranges ??= characters.ranges.split(" ").map((range) => {
     const [gap = 0, length = 0] = range.split("-").map((digits) => parseInt(digits, 36));
     const first = end + gap;
     end = first + length;
@@ -18,7 +18,7 @@ function undrawable(text: string): string | undefined {
     const point = character.codePointAt(0) ?? 0;
     // Joiners and selectors of variants only affect how others look.
     if (/[\u200C\u200D]|\p{VS}/u.test(character)) continue;
-    if (known.some(({ first, last }) => first <= point && point <= last)) continue;
+    if (ranges.some(({ first, last }) => first <= point && point <= last)) continue;
     const code = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
     return /\p{C}|\p{DI}/u.test(character) ? code : `${character} (${code})`;
   }

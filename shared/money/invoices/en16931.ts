@@ -1,8 +1,8 @@
 import { ApiError } from "../../api/contract/errors.ts";
-import { vatCountryOf } from "../../api/vat-numbers.ts";
 import { escapeHtml } from "../../platform/html.ts";
 import { decimalText } from "../wallet/money.ts";
 import { dayIn, type DocumentRecord } from "./record.ts";
+import { vatCountryOf } from "./vat-country.ts";
 
 /*
  * A document as structured data by the European standard EN 16931, in the syntax of UN/CEFACT (CII). BT is a business term of
@@ -29,10 +29,10 @@ export function en16931Of(document: DocumentRecord): string {
     return `<udt:DateTimeString format="102">${date}</udt:DateTimeString>`;
   };
   const { category, reason, reasonCode } = vatOf(document);
-  const dueMicros = paidAt === undefined ? totalMicros : 0;
-  const rate = category === "O" ? "" : `<ram:RateApplicablePercent>${taxRate}</ram:RateApplicablePercent>`;
-  // VAT numbers may not be there if the tax does not apply. The seller's is another identifier then.
   const isOutside = category === "O";
+  const rate = element("RateApplicablePercent", isOutside ? undefined : String(taxRate));
+  const dueMicros = paidAt === undefined ? totalMicros : 0;
+  // If the tax does not apply, there may be no registration. The seller has to have an identifier in any case.
   const registration = (scheme: "FC" | "VA", id: string | undefined): string =>
     isOutside || id === undefined
       ? ""
@@ -72,7 +72,7 @@ export function en16931Of(document: DocumentRecord): string {
   <rsm:SupplyChainTradeTransaction>${linesXml.join("")}
     <ram:ApplicableHeaderTradeAgreement>
       <ram:SellerTradeParty>
-        ${element("ID", isOutside || seller.vatNumber === undefined ? (seller.vatNumber ?? seller.taxNumber) : undefined)}
+        ${element("ID", seller.vatNumber ?? seller.taxNumber)}
         ${partyOf(seller, seller.country)}
         ${registration("VA", seller.vatNumber)}
         ${registration("FC", seller.taxNumber)}

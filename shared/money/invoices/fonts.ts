@@ -37,11 +37,11 @@ const ideographicOf: Readonly<Record<string, string>> = { HK: "TC", JP: "JP", KR
  * @param country of the person that the text names
  */
 export function fontsFor(character: string, text = "", country = ""): string[] {
-  const own = scripts.flatMap(({ name, pattern }) => (pattern.test(character) ? [name] : []));
+  const ofScript = scripts.flatMap(({ name, pattern }) => (pattern.test(character) ? [name] : []));
   let best = ideographicOf[country] ?? "SC";
   if (/[\p{sc=Hira}\p{sc=Kana}]/u.test(text)) best = "JP";
   else if (/\p{sc=Hang}/u.test(text)) best = "KR";
-  return [...own, best, ...ideographic.filter((name) => name !== best)];
+  return [...ofScript, best, ...ideographic.filter((name) => name !== best)];
 }
 
 /** Returns the file of a font, as packages name it. */

@@ -28,7 +28,7 @@ export async function getInvoice(
 ): Promise<Invoice | RawResponse> {
   const document = await findDocument(organizationId, number);
   if (document === undefined) throw new ApiError("NOT_FOUND");
-  const [, type] = /^\s*application\/(pdf|xml)\b/i.exec(accept.toLowerCase()) ?? [];
+  const [, type] = /^\s*application\/(pdf|xml)\b/.exec(accept.toLowerCase()) ?? [];
   if (type === undefined) return toApiInvoice(document);
   // It is the same whenever it is rendered, so a PDF that is not stored yet is rendered now.
   const body =

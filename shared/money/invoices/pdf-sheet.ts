@@ -48,7 +48,6 @@ export class PdfSheet {
 
   /** @param writtenAt the only time in the file */
   constructor(title: string, author: string, writtenAt: Date) {
-    // The build puts these files next to the bundle.
     const regular = require.resolve(fontFile("regular"));
     this.#pdf = new PDFDocument({
       size: "A4",

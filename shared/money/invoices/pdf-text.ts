@@ -174,13 +174,13 @@ export class PdfText {
     // the right ones if each has a number of its own in the file.
     const { subset } = opened;
     subset.includeGlyph = (id) => (subset.mapping[id] ??= subset.glyphs.push(parseInt(String(id), 10)) - 1);
-    opened.layoutRun = (text, features) => shaped(opened, shaper, text, features, this.#direction);
+    opened.layoutRun = (text, features) => glyphRunOf(opened, shaper, text, features, this.#direction);
     return opened;
   }
 }
 
 /** Returns the glyphs of a text, as pdfkit wants them from fontkit. */
-function shaped(
+function glyphRunOf(
   { scale }: OpenFont,
   shaper: Font,
   text: string,

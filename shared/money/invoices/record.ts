@@ -61,6 +61,7 @@ export type DocumentRecord = z.infer<typeof DocumentRecord>;
 
 /** Returns the day of a moment in a time zone, such as `2026-11-29`. */
 export function dayIn(timeZone: string | undefined, moment: string): string {
+  // Swedish dates have the form of ISO 8601.
   const parts = { year: "numeric", month: "2-digit", day: "2-digit" } as const;
   return new Intl.DateTimeFormat("sv", { ...parts, timeZone: timeZone ?? "UTC" }).format(new Date(moment));
 }

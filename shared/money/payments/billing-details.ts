@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { Billing, BillingDetails } from "../../api/contract/billing.ts";
 import { invalidField } from "../../api/contract/errors.ts";
-import { readVatNumber } from "../../api/vat-numbers.ts";
 import { owedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -12,6 +11,7 @@ import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { checkDrawable } from "../invoices/characters.ts";
 import { readBilling, toApiBilling } from "./billing-record.ts";
 import { taxCountryOf } from "./tax.ts";
+import { readVatNumber } from "./vat-numbers.ts";
 
 /** Returns billing details with the VAT number as its country writes it. @throws ApiError VALIDATION_ERROR for another number */
 export function checkedDetails(details: BillingDetails): BillingDetails {

@@ -1,5 +1,5 @@
-import { localCurrencyOf } from "../../api/local-currency.ts";
 import type { DocumentRecord } from "../invoices/record.ts";
+import { localCurrencyOf } from "./local-currency.ts";
 import { paymentSettings } from "./settings.ts";
 
 /**

@@ -1,7 +1,8 @@
 import type { BillingDetails } from "../../api/contract/billing.ts";
-import { vatCountryOf, vatNumberProblem } from "../../api/vat-numbers.ts";
+import { vatCountryOf } from "../invoices/vat-country.ts";
 import { minorUnitsOf, microsOfMinorUnits } from "../wallet/money.ts";
 import { paymentSettings } from "./settings.ts";
+import { vatNumberProblem } from "./vat-numbers.ts";
 
 /** The tax of a payment. */
 export interface Tax {
@@ -26,14 +27,14 @@ export function taxOf(buyer: Pick<BillingDetails, "country" | "vatNumber"> | und
   const { seller, tax } = paymentSettings();
   const country = taxCountryOf(buyer);
   if (country === undefined) return { rate: 0 };
-  const lawOf = vatCountryOf(country);
+  const vatCountry = vatCountryOf(country);
   const rates = new Map(Object.entries(tax.rates));
-  const rate = rates.get(country) ?? rates.get(lawOf) ?? 0;
+  const rate = rates.get(country) ?? rates.get(vatCountry) ?? 0;
   if (buyer?.vatNumber === undefined) return { rate };
   const problem = vatNumberProblem(buyer.vatNumber, country);
   if (problem !== undefined) return { rate, reason: `The VAT number has no effect. It ${problem}.` };
-  const isAbroad = lawOf !== vatCountryOf(seller?.country ?? "");
-  if (isAbroad && tax.reverseCharge.some((each) => each === country || each === lawOf)) {
+  const isAbroad = vatCountry !== vatCountryOf(seller?.country ?? "");
+  if (isAbroad && tax.reverseCharge.some((each) => each === country || each === vatCountry)) {
     return { rate: 0, note: "Reverse charge: the recipient of the service owes the tax." };
   }
   const reason = `The VAT number does not change the tax: there is no reverse charge in ${country}.`;

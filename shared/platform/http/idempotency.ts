@@ -55,8 +55,8 @@ export function idempotency(route: ServedRoute): EndpointMiddleware[] {
         const content = [routeName(route), params, query, hashed, ...person];
         const { organizationId, isTest } = event.viewer;
         // A live request never gets the response of a test request. The space keeps the names apart: no caller's key has one.
-        const named = isTest ? `test ${key}` : key;
-        const begun = await begin({ organizationId, key: named, content });
+        const keyOfKind = isTest ? `test ${key}` : key;
+        const begun = await begin({ organizationId, key: keyOfKind, content });
         if ("answer" in begun) event.replayed = begun;
         else event.attempt = begun;
       },

@@ -1,15 +1,8 @@
+import { vatCountryOf } from "../invoices/vat-country.ts";
 import { vatForms } from "./vat-forms.ts";
 
-/** The territories that are a part of another country for VAT (Directive 2006/112, Art. 7). */
-const partOf: Readonly<Record<string, string>> = { IM: "GB", MC: "FR" };
-
 /** The territories with a tax of their own, whose businesses have the VAT numbers of another country. */
-const issuerOf: Readonly<Record<string, string>> = { AX: "FI", GP: "FR", MQ: "FR", RE: "FR", ...partOf };
-
-/** Returns the country whose VAT a place has. */
-export function vatCountryOf(country: string): string {
-  return partOf[country] ?? country;
-}
+const issuerOf: Readonly<Record<string, string>> = { AX: "FI", GP: "FR", MQ: "FR", RE: "FR" };
 
 /**
  * Reads a VAT number as people write it: with spaces, dots and hyphens, in small letters, with GR for Greece.
@@ -17,7 +10,7 @@ export function vatCountryOf(country: string): string {
  * @returns the number as its country writes it, or what is wrong with it. It may be unregistered.
  */
 export function readVatNumber(text: string, country = ""): { number: string } | { problem: string } {
-  const issuer = issuerOf[country] ?? country;
+  const issuer = issuerOf[country] ?? vatCountryOf(country);
   const written = text.toUpperCase().replaceAll(/[\s\p{Cf}\p{Pd}./]/gu, "");
   const [check, example = ""] = vatForms[issuer] ?? [];
   if (check === undefined) {

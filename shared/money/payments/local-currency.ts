@@ -1,6 +1,6 @@
 import countryToCurrency from "country-to-currency";
 
-import type { PaymentSettings } from "./contract/payment-settings.ts";
+import type { PaymentSettings } from "../../api/contract/payment-settings.ts";
 
 /** Returns the currency of the seller's country, if it is not that of the stage (Directive 2006/112/EC, Art. 230). */
 export function localCurrencyOf(seller: PaymentSettings["seller"], currency: string): string | undefined {
