@@ -61,7 +61,7 @@ beforeAll(async () => {
   await vi.waitFor(() => {
     if (!smsc.isConnected) throw new Error("Kannel has not bound to the carrier yet");
   }, patience);
-}, 300_000);
+});
 
 afterAll(async () => {
   await kannel.stop();

@@ -22,8 +22,6 @@ import { impatientAssembly, World } from "./world.ts";
 const seed = Number(process.env["KILLS_SEED"] ?? Date.now() % 2 ** 31);
 const kills = 20;
 
-const testTimeoutMs = 300_000;
-
 let dataFolder: string;
 let assemblyFolder: string;
 let stackName: string;
@@ -41,47 +39,43 @@ const log = (line: string): void => void (alarming.test(line) && alarms.push(lin
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-it(
-  `${kills} kills under load lose no accepted message and no money`,
-  { timeout: testTimeoutMs },
-  async () => {
-    print(`kills with KILLS_SEED=${seed}`);
-    const random = randomFrom(seed + 1);
-    const port = await freePort();
-    const start = async (): Promise<KilledGateway> =>
-      startKilledGateway({ assemblyFolder, stackName, port, dataFolder }, log);
-    const traffic = new Traffic(
-      () => `http://127.0.0.1:${port}`,
-      seed,
-      () => new Date(),
-    );
-    let running = await start();
-    await useTableOf(dataFolder);
-    const carriers = await Carriers.start();
-    let world: World | undefined;
-    try {
-      await traffic.addTenant({ balance: 1_000, contacts: 1, campaigns: 0, hasWebhook: false });
-      await traffic.addTenant({
-        balance: 1_000,
-        contacts: 1,
-        campaigns: 0,
-        hasWebhook: false,
-        shards: 3,
-      });
-      for (let killed = 0; killed < kills; killed += 1) {
-        if (killed > 0) running = await start();
-        await killUnderLoad(traffic, running, random);
-      }
-      world = await World.start(log, { port, dataFolder, carriers });
-      const books = await settle(world, traffic);
-      print(summary(traffic, books));
-      expect([...alarms, ...(await worldProblems(world, books, new Map()))]).toEqual([]);
-    } finally {
-      await running.kill();
-      await (world ?? carriers).stop();
+it(`${kills} kills under load lose no accepted message and no money`, async () => {
+  print(`kills with KILLS_SEED=${seed}`);
+  const random = randomFrom(seed + 1);
+  const port = await freePort();
+  const start = async (): Promise<KilledGateway> =>
+    startKilledGateway({ assemblyFolder, stackName, port, dataFolder }, log);
+  const traffic = new Traffic(
+    () => `http://127.0.0.1:${port}`,
+    seed,
+    () => new Date(),
+  );
+  let running = await start();
+  await useTableOf(dataFolder);
+  const carriers = await Carriers.start();
+  let world: World | undefined;
+  try {
+    await traffic.addTenant({ balance: 1_000, contacts: 1, campaigns: 0, hasWebhook: false });
+    await traffic.addTenant({
+      balance: 1_000,
+      contacts: 1,
+      campaigns: 0,
+      hasWebhook: false,
+      shards: 3,
+    });
+    for (let killed = 0; killed < kills; killed += 1) {
+      if (killed > 0) running = await start();
+      await killUnderLoad(traffic, running, random);
     }
-  },
-);
+    world = await World.start(log, { port, dataFolder, carriers });
+    const books = await settle(world, traffic);
+    print(summary(traffic, books));
+    expect([...alarms, ...(await worldProblems(world, books, new Map()))]).toEqual([]);
+  } finally {
+    await running.kill();
+    await (world ?? carriers).stop();
+  }
+});
 
 function summary({ sends }: Traffic, books: ReadonlyMap<unknown, Books>): string {
   const all = [...books.values()];

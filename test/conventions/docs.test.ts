@@ -10,7 +10,7 @@ const document = openApiDocument();
 let files: SiteFiles;
 beforeAll(async () => {
   files = await buildSite();
-}, 60_000);
+});
 
 /** Returns a page of the site by its address, without the `/docs` at its beginning. */
 function pageAt(pathname: string): string | undefined {

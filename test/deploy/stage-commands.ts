@@ -5,10 +5,11 @@ import * as z from "zod/mini";
 import { connect } from "../../infra/operator/context.ts";
 import { stageNamed } from "../../infra/stages/stage.ts";
 import type { Client } from "../../shared/api/client/client.ts";
+import { patience } from "../support/patience.ts";
 import { localhostNames, mustRun, run, type Ended } from "./program.ts";
 
-/** A deployment takes half a minute where two cores do all that an AWS does. */
-export const deploymentTimeoutMs = 240_000;
+/** A deployment takes half a minute where two cores do all that an AWS does, and eight times as long on a busy machine. */
+export const deploymentTimeoutMs = 480_000;
 
 /** Runs a command of the operator, which must succeed. */
 export async function operator(stage: string, ...args: readonly string[]): Promise<Ended> {
@@ -54,7 +55,7 @@ export async function until(what: string, isSo: () => Promise<boolean>): Promise
     async () => {
       if (!(await isSo())) throw new Error(`it has not come about that ${what}`);
     },
-    { timeout: 60_000, interval: 250 },
+    { ...patience, interval: 250 },
   );
 }
 

@@ -96,7 +96,7 @@ it("a campaign whose worker is killed repeatedly reaches each contact once and i
   await expectEachOnce(customer, contactCount);
   expect((await read()).progress).toMatchObject({ accepted: contactCount, sent: contactCount, queued: 0 });
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
-}, 150_000);
+});
 
 it("a campaign that is paused while its worker dies, and during a block, reaches each contact once when it is resumed", async () => {
   const registered = await Customer.register({ balance: 1, baseUrl: gateway.url });
@@ -146,7 +146,7 @@ it("a campaign that is paused while its worker dies, and during a block, reaches
   await expectEachOnce(customer, contactCount);
   expect(await customer.balance()).toBeCloseTo(1 - contactCount * price, 6);
   expect((await verifyWallet(customer.organizationId)).findings).toEqual([]);
-}, 150_000);
+});
 
 it("an endpoint receives one event of a completed campaign whose worker died before it queued the event", async () => {
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });

@@ -7,6 +7,7 @@ import { sandboxCalls } from "../support/carriers.ts";
 import { isBy } from "../support/faults.ts";
 import { runSchedule } from "../support/functions.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 
@@ -40,21 +41,18 @@ it("messages that an hour's pause delayed are sent once each after it, and none 
     gateway.advanceClock(passed);
     await runSchedule(gateway, "ReleaseScheduledJobs");
     const before = looks(ids[0] ?? "");
-    await vi.waitFor(() => expect(looks(ids[0] ?? "")).toBeGreaterThan(before + 1), { timeout: 20_000 });
+    await vi.waitFor(() => expect(looks(ids[0] ?? "")).toBeGreaterThan(before + 1), patience);
   }
-  await vi.waitFor(() => expect(Math.min(...ids.map(looks))).toBeGreaterThan(0), { timeout: 20_000 });
+  await vi.waitFor(() => expect(Math.min(...ids.map(looks))).toBeGreaterThan(0), patience);
   expect(await Promise.all(ids.map(sandboxCalls))).toEqual([0, 0, 0]);
   const waiting = await Promise.all(ids.map(async (id) => customer.message(id)));
   expect(waiting.map(({ status }) => status)).toEqual(["queued", "queued", "queued"]);
 
   await resume("sending");
   gateway.advanceClock(minuteMs);
-  await vi.waitFor(
-    async () => {
-      const sent = await Promise.all(ids.map(async (id) => customer.message(id)));
-      expect(sent.map(({ status }) => status)).toEqual(["sent", "sent", "sent"]);
-    },
-    { timeout: 20_000, interval: 200 },
-  );
+  await vi.waitFor(async () => {
+    const sent = await Promise.all(ids.map(async (id) => customer.message(id)));
+    expect(sent.map(({ status }) => status)).toEqual(["sent", "sent", "sent"]);
+  }, patience);
   expect(await Promise.all(ids.map(sandboxCalls))).toEqual([1, 1, 1]);
-}, 120_000);
+});

@@ -122,14 +122,11 @@ it("a message whose carrier only returns garbage fails with a safe code and is r
   faults.next(isCarrier, garbage, 200);
   const { id } = await customer.send();
   await vi.waitFor(() => expect(faults.seen.filter(isCarrier).length).toBeGreaterThan(0), patience);
-  await vi.waitFor(
-    async () => {
-      gateway.advanceClock(120_000);
-      await deliverAgain(id);
-      expect((await customer.message(id)).status).toBe("failed");
-    },
-    { timeout: 60_000, interval: 100 },
-  );
+  await vi.waitFor(async () => {
+    gateway.advanceClock(120_000);
+    await deliverAgain(id);
+    expect((await customer.message(id)).status).toBe("failed");
+  }, patience);
   expect((await customer.message(id)).errorCode).toBe("MESSAGE_OUTCOME_UNKNOWN");
   expect((await customer.call(`/v1/sms/${id}`)).text).not.toContain("hunter2");
   await vi.waitFor(async () => expect(await customer.balance()).toBe(1), patience);

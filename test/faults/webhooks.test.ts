@@ -156,7 +156,7 @@ it("an existing endpoint has its secret, even if its function is killed right af
     killing(gateway, "ApiCreateWebhook", "after", killed),
   );
   const created = await customer.call("/v1/webhooks", { json: { url: hook.url } });
-  await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), 15_000);
+  await vi.waitFor(() => expect(killed).toHaveBeenCalledOnce(), patience);
   expect(created.status).toBe(500);
   const { rows } = pageOf(await customer.call("/v1/webhooks"), Webhook);
   expect(rows).toHaveLength(1);

@@ -27,7 +27,7 @@ it(`carriers accept each message once from senders of two releases (seed ${seed}
   expect(problems, `again: npm run test:model -- --model mixed-carriers --seed ${seed}`).toEqual([]);
   expect(passedOn).toBeGreaterThan(200);
   expect(ends.get("sent")).toBeGreaterThan(400);
-}, 300_000);
+});
 
 it(`payments are exact while two releases charge the wallets (seed ${seed})`, async () => {
   const releases = await bothMoneyPaths();
@@ -35,4 +35,4 @@ it(`payments are exact while two releases charge the wallets (seed ${seed})`, as
     const { problems } = await makePayments(randomFrom(seed + run), { releases });
     expect(problems, `again: npm run test:model -- --model mixed-payments --seed ${seed + run}`).toEqual([]);
   }
-}, 300_000);
+});

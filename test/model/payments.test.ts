@@ -19,7 +19,7 @@ it(`ledger, provider and invoices agree after ${runs} schedules of payments and 
   // The faults and actions that matter here have happened, and often.
   for (const what of ["paid", "saved card", "record transfer", "record refund", "dispute", "event", "send"])
     expect(seen.get(what), what).toBeGreaterThan(20);
-}, 300_000);
+});
 
 it("a run is the same each time, to the last random value", async () => {
   const digestsOf = async (ofSeed: number): Promise<string> => {
@@ -29,22 +29,22 @@ it("a run is the same each time, to the last random value", async () => {
   };
   expect(await digestsOf(seed)).toBe(await digestsOf(seed));
   expect(await digestsOf(seed + 1)).not.toBe(await digestsOf(seed));
-}, 60_000);
+});
 
-/** Each with the first seed of some that show it. */
-it.each([
-  ["chargeback reference", 1, /chargeback dp_/],
-  ["number condition", 150, /have the numbers|documents of/],
-  ["recharge condition", 40, /charged twice/],
-  ["reference condition", 5, /in the ledger as payment \d+ and payment/],
-  ["version condition", 5, /owed twice|documents|which no one made/],
+/** Each with the first seed that shows it, to save time. Where the schedules have changed, it is one of the next 100. */
+it.for([
+  ["chargeback reference", 5, /chargeback dp_/],
+  ["number condition", 235, /have the numbers|documents of/],
+  ["recharge condition", 67, /charged twice/],
+  ["reference condition", 11, /in the ledger as payment \d+ and payment/],
+  ["version condition", 28, /owed twice|documents|which no one made/],
 ] as const satisfies [PaymentMutation, number, RegExp][])(
   "the check notices when the %s is removed",
-  async (mutation, from, noticed) => {
+  async ([mutation, from, noticed], { signal }) => {
     const problems: string[] = [];
-    for (let run = from; run < from + 100 && problems.length === 0; run += 1)
+    // A run that went on after the time limit would share the clock with the next test.
+    for (let run = from; run < from + 100 && problems.length === 0 && !signal.aborted; run += 1)
       problems.push(...(await makePayments(randomFrom(run), { mutation })).problems);
     expect(problems.join()).toMatch(noticed);
   },
-  120_000,
 );

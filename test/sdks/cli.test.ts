@@ -25,7 +25,7 @@ beforeAll(async () => {
   await run("npm", ["install", "--no-audit", "--no-fund", await packNpmPackage(folder)], { cwd: folder });
   command = path.join(folder, "node_modules/.bin/sms-gateway");
   account = await openAccount();
-}, 300_000);
+});
 afterAll(async () => {
   for (const each of running) each.kill("SIGKILL");
   await account.receiver.stop();

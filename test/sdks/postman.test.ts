@@ -30,7 +30,7 @@ beforeAll(async () => {
   await writeFile(path.join(folder, "package.json"), `{ "private": true }`);
   await run("npm", ["install", "--no-audit", "--no-fund", newman], { cwd: folder });
   account = await openAccount();
-}, 300_000);
+});
 afterAll(async () => {
   await account.receiver.stop();
   await rm(folder, { recursive: true });

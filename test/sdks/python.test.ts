@@ -25,7 +25,7 @@ beforeAll(async () => {
   const install = ["-m", "pip", "install", "--quiet", "--no-deps", "--force-reinstall", wheel];
   await run(path.join(programs, "python"), install);
   account = await openAccount();
-}, 300_000);
+});
 afterAll(async () => {
   await account.receiver.stop();
   await rm(folder, { recursive: true });

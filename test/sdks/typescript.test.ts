@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
   await copyFile(path.join(import.meta.dirname, "typescript/program.mjs"), path.join(folder, "program.mjs"));
   account = await openAccount();
-}, 300_000);
+});
 afterAll(async () => {
   await account.receiver.stop();
   await rm(folder, { recursive: true });

@@ -2,4 +2,4 @@
  * How long a test waits for an asynchronous result, and how often it checks. The time is long, because the machine may be
  * busy: it ends only a wait for a result that never comes.
  */
-export const patience = { timeout: 50_000, interval: 100 };
+export const patience = { timeout: 120_000, interval: 100 };

@@ -74,7 +74,7 @@ beforeAll(async () => {
     test: (await customer.client.createApiKey({ body: { test: true } })).secret,
     live: (await customer.client.createApiKey({ body: {} })).secret,
   });
-}, 120_000);
+});
 afterAll(async () => carrier.stop());
 
 let made = 0;

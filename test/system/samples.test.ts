@@ -59,7 +59,7 @@ beforeAll(async () => {
   if (packages.python !== undefined) {
     processes.set("python", new SampleProcess(packages.python, "run-samples.py"));
   }
-}, 120_000);
+});
 afterAll(async () => {
   for (const started of processes.values()) await started.end();
   await rm(folder, { recursive: true, force: true });
