@@ -8,7 +8,7 @@ import {
   type TableDescription,
 } from "@aws-sdk/client-dynamodb";
 
-import { pendingWorkIndex } from "../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../shared/platform/table/pending-work-index.ts";
 import { checkKeys } from "./adopted-keys.ts";
 import { timeToLiveField } from "./constructs/gateway-table.ts";
 import type { Stage } from "./stages/stage.ts";

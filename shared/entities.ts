@@ -2,6 +2,7 @@ import type { KnownNetworkRecord } from "./accounts/passwords/known-networks.ts"
 import type { PasswordRecord } from "./accounts/passwords/record.ts";
 import type { SecondFactorRecord } from "./accounts/second-factor/record.ts";
 import type { SessionRecord, SessionUseRecord } from "./accounts/sessions/record.ts";
+import type { ReachedNumbers } from "./audience/campaigns/reached.ts";
 import type { CampaignRecord } from "./audience/campaigns/record.ts";
 import type { SkippedContacts } from "./audience/campaigns/skipped.ts";
 import type { ContactRecord, NumberRecord as ContactOfNumberRecord } from "./audience/contacts/record.ts";
@@ -140,6 +141,7 @@ declare module "./platform/table/entities.ts" {
     priceOverrides: typeof PriceOverridesRecord;
     rateCard: typeof RateCardRecord;
     rateCardChunk: typeof ChunkRecord;
+    reachedNumbers: typeof ReachedNumbers;
     recentStarts: typeof RecentStarts;
     reference: typeof ReferenceRecord;
     release: typeof ReleaseRecord;

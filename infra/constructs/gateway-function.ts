@@ -15,7 +15,7 @@ import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
 import type { KeyFamily } from "../../shared/platform/table/key-families.ts";
-import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { tableActions, type Access } from "../access.ts";
 import { bundleFolder } from "../bundle.ts";
 import { withBrandImages } from "../stages/brand.ts";

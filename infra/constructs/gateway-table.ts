@@ -10,7 +10,7 @@ import {
 import { Key } from "aws-cdk-lib/aws-kms";
 import type { Construct } from "constructs";
 
-import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import type { Stage } from "../stages/stage.ts";
 
 /** The table, created or adopted, as the rest of the stack uses it. */

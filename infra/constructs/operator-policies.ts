@@ -2,7 +2,7 @@ import { ArnFormat, Aws, Stack, Validations } from "aws-cdk-lib";
 import { ManagedPolicy, PolicyDocument, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { Construct } from "constructs";
 
-import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { Access } from "../access.ts";
 import { accessNameOf, partlyReadable, readableAttributes, roles, type Role } from "../operator-roles.ts";
 import type { Backend } from "./backend.ts";

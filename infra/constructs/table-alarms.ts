@@ -1,6 +1,6 @@
 import { MathExpression, Stats, type IMetric, type Metric } from "aws-cdk-lib/aws-cloudwatch";
 
-import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { alarmPeriod } from "./alarms.ts";
 import type { Backend } from "./backend.ts";
 import { tailOf } from "./commands.ts";

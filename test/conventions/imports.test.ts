@@ -150,7 +150,7 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
 
 it("the infrastructure reads the route table and names, never a handler or a domain", () => {
   const allowed =
-    /^infra\/|^shared\/api\/|^shared\/money\/(invoices\/(characters|fonts)|payments\/(local-currency|vat-numbers))\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|queue-names|jobs\/shards|table\/(key-families|keys))\.ts$/;
+    /^infra\/|^shared\/api\/|^shared\/money\/(invoices\/(characters|fonts)|payments\/(local-currency|vat-numbers))\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|queue-names|jobs\/shards|table\/(key-families|keys|pending-work-index))\.ts$/;
   expect(breaches(/^infra\/(?!local\/|operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
 });
 

@@ -3,12 +3,14 @@ import { beforeEach, expect, it, vi } from "vitest";
 import type { AcceptedBatch } from "../../shared/api/contract/batches.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
+import { limitDestination } from "../../shared/money/prices/blocked-destinations.ts";
 import { limitSendRate } from "../../shared/money/wallet/adjust.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import { PutCommand, TransactWriteCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import type { Attempt } from "../../shared/platform/http/event.ts";
 import { usesToday } from "../../shared/platform/limits/daily.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -175,17 +177,51 @@ it("a batch is not sent again once its first results have expired, although late
   expect(await messagesIn(organizationId)).toHaveLength(60);
 });
 
-it("a continued batch names its accepted messages although the budget of its key has no more", async () => {
-  const limits = { budgetKeyId: "key_1", dailyBudget: (count * priceMicros) / 1e6 };
+/** Sends a batch with all limits, each of which covers it once, until its function ends at the first debit. */
+async function limitedBatch(isDebited: boolean): Promise<() => Promise<AcceptedBatch>> {
+  const micros = count * priceMicros;
+  vi.stubEnv(environmentNames.oneTimeCodesPerNumber, "1");
+  vi.stubEnv(environmentNames.dailySpendCap, String(micros / 1e6));
+  organizationId = await openOrganization(balanceMicros);
+  await limitDestination({ prefix: "1500", organizationId }, micros, "Ticket 31");
+  const limits = { budgetKeyId: "key_1", dailyBudget: micros / 1e6 };
   const credential = { type: "apiKey", keyId: "key_1", limits } as const;
   const actor: Actor = { organizationId, userId: "usr_1", credential, scopes: ["send"] };
   const send = async (): Promise<AcceptedBatch> =>
     sendBatch(organizationId, batchOf(count), { attempt: lapsed, actor });
-  // The second block's part of the budget stays reserved.
-  await crashIn(2, send);
-  const batch = await send();
-  expect(batch).toMatchObject({ accepted: 48 });
-  expect(rejectionsOf(batch)).toEqual({ KEY_BUDGET_REACHED: expect.objectContaining({ length: 52 }) });
+  let isDead = false;
+  interceptTableRequests(async (command, sent) => {
+    const isDebit =
+      command instanceof UpdateCommand && JSON.stringify(command.input).includes("messageCount");
+    if (isDebit && isDebited) await sent();
+    isDead ||= isDebit;
+    if (isDead) throw new Error("the function has ended");
+    return sent();
+  });
+  await expect(send()).rejects.toThrow("the function has ended");
+  vi.restoreAllMocks();
+  return send;
+}
+
+/** The amounts that count against the budget of the key, and against the daily cap. */
+async function spentMicros(): Promise<number[]> {
+  const { spentTodayMicros } = await readWallet(organizationId);
+  return [await usesToday("key-budget", "key_1"), spentTodayMicros];
+}
+
+it("a crash before the debit uses up no limit", async () => {
+  const send = await limitedBatch(false);
+  await expectAllOnce(await send());
+  expect(await spentMicros()).toEqual([count * priceMicros, count * priceMicros]);
+});
+
+it("a crash after the debit uses up no limit, and while the money is away, no rejection is stored", async () => {
+  const send = await limitedBatch(true);
+  await expect(send()).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  advance(15 * minuteMs);
+  await reconcileWallet(organizationId);
+  await expectAllOnce(await send());
+  expect(await spentMicros()).toEqual([count * priceMicros, count * priceMicros]);
 });
 
 it("test messages of two equal requests in parallel count once", async () => {

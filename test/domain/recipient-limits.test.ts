@@ -96,7 +96,9 @@ describe("at most five one-time codes to a number in ten minutes", () => {
       const message = newMessage(organizationId, { ...hello, campaignId }, terms);
       const startedAt = new Date(start.getTime() - startedDaysAgo * dayMs).toISOString();
       const campaign = { startedAt, resumedAt: start.toISOString() };
-      const [result] = await withinLimits(campaign, [{ position: "1", contactId: "con_1", message }]);
+      const [result] = await withinLimits(campaign, [
+        { position: "1", contactId: "con_1", contactUpdatedAt: startedAt, message },
+      ]);
       return result !== undefined && "message" in result;
     };
     expect(await isReached("cmp_1", 1)).toBe(true);

@@ -9,7 +9,7 @@ import {
   UpdateCommand,
 } from "../../shared/platform/aws/dynamodb.ts";
 import { AwsError } from "../../shared/platform/aws/errors.ts";
-import { pendingWorkIndex } from "../../shared/platform/table/keys.ts";
+import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { fromStored } from "../../shared/platform/table/stored-names.ts";
 import { fulfils, updated, type Item } from "./expressions.ts";
 

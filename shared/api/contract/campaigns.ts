@@ -213,8 +213,8 @@ export const Campaign = z
     startedAt: z.optional(Timestamp),
     waitsUntil: z.optional(Timestamp).register(z.globalRegistry, {
       description:
-        "Present while the daily spend cap pauses the campaign. It continues by itself at this time, or within 15 " +
-        "minutes after the cap is raised.",
+        "Present while the daily spend cap, or the operator's daily limit for a destination, pauses the campaign. It " +
+        "continues by itself at this time, or within 15 minutes after the limit is raised.",
     }),
     endedAt: z.optional(Timestamp),
   })

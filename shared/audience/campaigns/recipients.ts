@@ -1,7 +1,7 @@
 import { SendSmsRequest } from "../../api/contract/sms.ts";
 import { lengthRule } from "../../carriers/whole-messages.ts";
 import { newMessage, type Terms } from "../../messages/accept/accept.ts";
-import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
+import type { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
 import { isDestinationAllowed, ruleAgainstSender } from "../../messages/accept/policies.ts";
 import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
@@ -16,7 +16,7 @@ import { skippedIn } from "./skipped.ts";
 
 /** The result for one contact of the audience, and the campaign's position after it. */
 export type RecipientResult = { readonly position: string; readonly contactId: string } & (
-  | { readonly message: MessageRecord }
+  | { readonly message: MessageRecord; readonly contactUpdatedAt: string }
   /** No reason for a contact outside the audience, which the progress does not count. */
   | { readonly skipped: keyof Skipped | undefined }
 );
@@ -72,20 +72,25 @@ export async function withinLimits(
 }
 
 /**
- * Skips the contacts of a destination whose daily limit does not cover their messages together.
- * @param error why the messages were rejected
- * @returns undefined if such a limit was not the reason
+ * Returns the first results of a block that the daily limit of a destination covers now. Contacts whose message costs more than
+ * the limit of a whole day are skipped.
  */
-export function skipLimited(
+export function coveredByLimit(
   results: readonly RecipientResult[],
-  error: unknown,
-): RecipientResult[] | undefined {
-  if (!(error instanceof DestinationLimitReached)) return undefined;
-  return results.map((result) => {
-    if (!("message" in result && result.message.to.startsWith(error.prefix))) return result;
+  { limit: { prefix, dailyMicros, leftMicros } }: DestinationLimitReached,
+): RecipientResult[] {
+  const covered: RecipientResult[] = [];
+  let micros = leftMicros;
+  for (const result of results) {
+    const priceMicros =
+      "message" in result && result.message.to.startsWith(prefix) ? result.message.totalMicros : 0;
     const { position, contactId } = result;
-    return { position, contactId, skipped: "skippedDestinationNotAllowed" } as const;
-  });
+    const isTooExpensive = priceMicros > dailyMicros;
+    if (!isTooExpensive) micros -= priceMicros;
+    if (micros < 0) break;
+    covered.push(isTooExpensive ? { position, contactId, skipped: "skippedDestinationNotAllowed" } : result);
+  }
+  return covered;
 }
 
 function resultOf(
@@ -126,7 +131,7 @@ function resultOf(
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
   const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
   if (isTooLong(message)) return { ...place, skipped: "skippedUnrenderable" };
-  return { ...place, message };
+  return { ...place, message, contactUpdatedAt: contact.updatedAt };
 }
 
 /** Returns the progress of a block: the messages that were accepted, and the other results. */

@@ -1,32 +1,27 @@
 import type { CampaignErrorCode } from "../../api/contract/campaigns.ts";
 import { ApiError } from "../../api/contract/errors.ts";
 import { acceptTogether, maxAcceptedTogether } from "../../messages/accept/accept.ts";
+import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
 import { senderRejection } from "../../messages/accept/policies.ts";
-import { findCampaignCounts } from "../../messages/counts/counts.ts";
-import { recount, type Look } from "../../messages/counts/recount.ts";
 import { sendJob } from "../../messages/message/message-job.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
 import { readPrices } from "../../money/prices/prices.ts";
-import { coverageOf } from "../../money/wallet/coverage.ts";
-import { readWallet } from "../../money/wallet/record.ts";
+import { coverageOf, hasLostDebit } from "../../money/wallet/coverage.ts";
 import { nextDay } from "../../money/wallet/spending-limits.ts";
-import { eventJob, owedEvent } from "../../notices/event-job.ts";
-import { dayMs, minuteMs, now, secondMs } from "../../platform/clock.ts";
+import { minuteMs, now, secondMs } from "../../platform/clock.ts";
 import { maxDelaySeconds, secondsUntil } from "../../platform/jobs/job.ts";
 import { enqueue, enqueueAll } from "../../platform/jobs/queue.ts";
-import { keys } from "../../platform/table/keys.ts";
 import { hasLease, newLease } from "../../platform/table/lease.ts";
-import { messagesOf } from "../../platform/table/shards.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { putItem, updateItem, type Update, type Write } from "../../platform/table/write.ts";
 import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { campaignJob, scheduledRun, type CampaignJob } from "./campaign-job.ts";
-import { blockOf, nextRecipients, skipLimited, withinLimits, type RecipientResult } from "./recipients.ts";
+import { completeOrWait } from "./complete.ts";
+import { reachedPut, withoutReached } from "./reached.ts";
+import { blockOf, coveredByLimit, nextRecipients, withinLimits, type RecipientResult } from "./recipients.ts";
 import {
   acceptedAll,
   CampaignRecord,
-  complete,
-  completedEvent,
   fail,
   findCampaign,
   passBlock,
@@ -54,18 +49,6 @@ const defaultLimits: RunLimits = { blocks: 20, blockSize: maxAcceptedTogether, t
 
 /** The wait of a campaign after too much contention for recording a block. */
 const contentionSeconds = 5;
-
-/** The longest wait between two checks whether the last messages have ended. */
-const maxWaitSeconds = 60;
-
-/**
- * A counter may have lost a count. So the messages are also recounted without a sign from the counters. The first time is
- * after this interval, and then whenever half of the time waited has passed without a recount.
- */
-const minLookIntervalMs = 10 * secondMs;
-
-/** A message that has not ended after this time never will by itself, because the queues have dropped its job. */
-const patienceMs = 5 * dayMs;
 
 /**
  * Advances a campaign by a few blocks. Each block of contacts is debited in one update, and recorded in one transaction
@@ -165,22 +148,20 @@ async function nextBlock(
 ): Promise<CampaignRecord | undefined> {
   const at = now();
   const prices = await readPrices(organization, at);
-  const results = await withinLimits(
-    campaign,
-    await nextRecipients(campaign, blockSize, { queuedAt: at, prices }),
-  );
+  const recipients = await nextRecipients(campaign, blockSize, { queuedAt: at, prices });
+  const results = await withinLimits(campaign, await withoutReached(campaign, recipients));
   if (results.length === 0) {
     const ended = await updateItem(CampaignRecord, acceptedAll(campaign, at));
     return ended.applied ? ended.item : undefined;
   }
   const rejection = await accept(campaign, results);
   if (rejection === undefined) return findLeased(campaign);
-  if (rejection === "DAILY_SPEND_CAP_REACHED") return waitForMoreToSpend(campaign);
+  if (rejection === "waits") return waitForMoreToSpend(campaign);
   await updateItem(CampaignRecord, fail(campaign, now(), rejection));
   return undefined;
 }
 
-/** Releases a campaign until the daily cap allows more: at midnight (UTC), or sooner if the cap is raised. */
+/** Releases a campaign until a daily limit allows more: at midnight (UTC), or sooner if the limit is raised. */
 async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> {
   const leased = await findLeased(campaign);
   if (leased === undefined) return;
@@ -191,11 +172,15 @@ async function waitForMoreToSpend(campaign: CampaignRecord): Promise<undefined> 
   await enqueue(campaignJob({ organizationId: leased.organizationId, campaignId: leased.id }, waitSeconds));
 }
 
-/** Accepts the messages of a block, or the first ones that the balance and the daily cap cover. */
+/**
+ * Accepts the messages of a block, or the first ones that the balance, the daily cap and the limits of destinations cover.
+ * @throws ApiError UNAVAILABLE while money may come back, so that the campaign does not fail for want of it
+ * @returns why none was accepted; `waits` for the next day
+ */
 async function accept(
   campaign: CampaignRecord,
   results: readonly RecipientResult[],
-): Promise<CampaignErrorCode | "DAILY_SPEND_CAP_REACHED" | undefined> {
+): Promise<CampaignErrorCode | "waits" | undefined> {
   const messages = results.flatMap((result) => ("message" in result ? [result.message] : []));
   if (messages.length === 0) {
     const [passed, ...skipped] = blockWrites(campaign, results, []);
@@ -205,11 +190,18 @@ async function accept(
     return undefined;
   }
   try {
-    await acceptTogether(messages, (placed) => blockWrites(campaign, results, placed));
+    const name = `${campaign.id}#${campaign.position}`;
+    await acceptTogether(messages, (placed) => blockWrites(campaign, results, placed), { name });
     return undefined;
   } catch (error) {
-    const unlimited = skipLimited(results, error);
-    if (unlimited !== undefined) return accept(campaign, unlimited);
+    if (error instanceof DestinationLimitReached) {
+      const covered = coveredByLimit(results, error);
+      if (covered.length === 0) return "waits";
+      // The limit has been raised in the meantime and covers the block. The caller tries it again.
+      return covered.every((result) => results.includes(result)) && covered.length === results.length
+        ? undefined
+        : accept(campaign, covered);
+    }
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "ORGANIZATION_SUSPENDED" || error.code === "SENDING_PAUSED") return error.code;
     if (error.code === "WALLET_MISSING") return error.code;
@@ -217,7 +209,10 @@ async function accept(
     const covered = await coveredResults(campaign.organizationId, results);
     // If not even the first message is covered, its own error decides whether the balance or the cap is the reason.
     if (covered.length === 0) {
-      return results.length === 1 ? error.code : accept(campaign, results.slice(0, 1));
+      if (results.length > 1) return accept(campaign, results.slice(0, 1));
+      if (error.code === "DAILY_SPEND_CAP_REACHED") return "waits";
+      if (await hasLostDebit(campaign.organizationId)) throw new ApiError("UNAVAILABLE", { cause: error });
+      return error.code;
     }
     // The balance or the cap has grown in the meantime and covers the block. The caller tries it again.
     if (covered.length === results.length) return undefined;
@@ -235,59 +230,20 @@ async function coveredResults(
   return results.slice(0, count);
 }
 
-/** Returns the writes that record a block with its accepted messages: the campaign's progress, and the skipped contacts. */
+/** Returns the writes that record a block: the progress of the campaign, the skipped contacts, and the reached numbers. */
 function blockWrites(
   campaign: CampaignRecord,
   results: readonly RecipientResult[],
   accepted: readonly MessageRecord[],
 ): readonly [progress: Update<"campaign">, ...skipped: Write[]] {
-  return [passBlock(campaign, blockOf(results, accepted)), ...skippedPut(campaign, results)];
+  return [
+    passBlock(campaign, blockOf(results, accepted)),
+    ...skippedPut(campaign, results),
+    ...reachedPut(campaign, accepted),
+  ];
 }
 
 async function findLeased(leased: CampaignRecord): Promise<CampaignRecord | undefined> {
   const campaign = await findCampaign(leased.organizationId, leased.id);
   return campaign?.status === "sending" && campaign.leaseToken === leased.leaseToken ? campaign : undefined;
-}
-
-/** Completes a campaign when the last of its messages has ended, or schedules another check. */
-async function completeOrWait(campaign: CampaignRecord): Promise<void> {
-  const { organizationId, id: campaignId, acceptedAllAt = "" } = campaign;
-  const waitedMs = now().getTime() - Date.parse(acceptedAllAt);
-  const look = waitedMs > patienceMs ? "closed" : await lookAtMessages(campaign, waitedMs);
-  if (look === "closed") return finish(campaign);
-  const patientSeconds = Math.min(maxWaitSeconds, Math.ceil((waitedMs + 1) / (2 * secondMs)));
-  const waitSeconds = look === "unfinished" ? 1 : patientSeconds;
-  // Jobs that arrive earlier find it deferred and end. So a campaign with duplicate jobs soon has only one.
-  const until = new Date(now().getTime() + (waitSeconds - 1) * secondMs);
-  await updateItem(CampaignRecord, releaseRun(campaign, until));
-  await enqueue(campaignJob({ organizationId, campaignId }, waitSeconds));
-}
-
-/** Completes a campaign and publishes the event. */
-async function finish(campaign: CampaignRecord): Promise<void> {
-  const at = now();
-  const { organizationId, id } = campaign;
-  const job = eventJob(
-    organizationId,
-    completedEvent(campaign, await findCampaignCounts(organizationId, id), at),
-  );
-  const { outcome } = await transact({ campaign: complete(campaign, at), event: owedEvent(job) });
-  if (outcome === "committed") await enqueue(job);
-}
-
-/** Returns whether all messages of a campaign have ended. The counters only indicate when a recount is useful. */
-async function lookAtMessages(campaign: CampaignRecord, waitedMs: number): Promise<Look> {
-  const { organizationId, id, accepted, startedAt = "", acceptedAllAt = "" } = campaign;
-  const counts = await findCampaignCounts(organizationId, id);
-  const ended = (counts?.sent ?? 0) + (counts?.failed ?? 0);
-  const lookedAt = Date.parse(counts?.lookedAt ?? acceptedAllAt);
-  const isOverdue = now().getTime() - lookedAt > Math.max(minLookIntervalMs, waitedMs / 2);
-  if (ended < accepted && counts?.unfinished === undefined && !isOverdue) return "open";
-  return recount({
-    messages: messagesOf(await readWallet(organizationId)),
-    counter: keys.campaignCounts(organizationId, id),
-    from: new Date(startedAt),
-    to: new Date(acceptedAllAt),
-    includes: ({ campaignId }) => campaignId === id,
-  });
 }

@@ -10,12 +10,12 @@ import { fixedId, newId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
 import { putItem, updateItem, type Write } from "../../platform/table/write.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
-import type { MessageRecord } from "../message/record.ts";
 import { recordTestMessages } from "../message/test-messages.ts";
 import type { AcceptOptions } from "./accept-one.ts";
 import { acceptTogether, maxAcceptedTogether, queueForSending } from "./accept.ts";
 import { decideBlock, findBlock, requireInOrder, type BlockName, type Decided } from "./batch-block.ts";
-import { rejectionOf, textOf, type BatchEntry } from "./batch-entry.ts";
+import type { BatchEntry } from "./batch-entry.ts";
+import { decidedOf, isMessage, requireAll, sumOf, type Outcome } from "./batch-results.ts";
 import { DestinationLimitReached } from "./destination-limits.ts";
 import { checkKeyBudget, withinKeyBudget } from "./key-limits.ts";
 import { Preparation } from "./prepare.ts";
@@ -23,8 +23,6 @@ import { countRecipient } from "./recipient-limits.ts";
 
 /** The same with a third write for each message, its job for later. */
 const maxScheduledTogether = 32;
-
-type Outcome = ApiError | MessageRecord;
 
 /**
  * Accepts the messages of a batch in blocks. A block has one debit, and one transaction with the messages, their ledger
@@ -72,9 +70,9 @@ export async function acceptBatch(
   // A batch that has begun continues: each of its blocks is checked alone.
   if (limits !== undefined && !isTest && undecided.length === blocks.length) {
     const prepared = [...drafts.values()].flat().filter(isMessage);
-    await checkKeyBudget(limits, sumOf(prepared));
+    await checkKeyBudget(limits, sumOf(prepared), nameOf(batchId, 0));
   }
-  const acceptance = new Acceptance(preparation, request, options);
+  const acceptance = new Acceptance(preparation, batchId, request, options);
   const decided: Decided[] = [];
   for (const { start, name, earlier } of blocks) {
     const block = earlier ?? (await acceptance.decide(start, drafts.get(start) ?? [], name));
@@ -115,6 +113,7 @@ async function draftOf(
 /** The acceptance of a batch, block by block. */
 class Acceptance {
   readonly #preparation: Preparation;
+  readonly #batchId: string;
   readonly #mode: SendBatchRequest["mode"];
   readonly #options: AcceptOptions;
   /** Why no later message is accepted. */
@@ -122,8 +121,14 @@ class Acceptance {
   /** Whether an earlier block has an accepted message. */
   hasAccepted = false;
 
-  constructor(preparation: Preparation, { mode }: Pick<SendBatchRequest, "mode">, options: AcceptOptions) {
+  constructor(
+    preparation: Preparation,
+    batchId: string,
+    { mode }: Pick<SendBatchRequest, "mode">,
+    options: AcceptOptions,
+  ) {
     this.#preparation = preparation;
+    this.#batchId = batchId;
     this.#mode = mode;
     this.#options = options;
   }
@@ -149,7 +154,9 @@ class Acceptance {
     const releases = new Map<string, () => Promise<void>>();
     try {
       // All of them end before an error, so that it releases all.
-      const counts = await Promise.allSettled(drafts.map(async (draft) => this.#counted(draft, releases)));
+      const counts = await Promise.allSettled(
+        drafts.map(async (draft, index) => this.#counted(draft, start + index, releases)),
+      );
       let outcomes = counts.map((count) => {
         if (count.status === "rejected") throw count.reason;
         return count.value;
@@ -163,7 +170,11 @@ class Acceptance {
           return decided;
         } catch (error) {
           const earlier = name && (await findBlock(name));
-          if (earlier !== undefined) return earlier;
+          if (earlier !== undefined) {
+            // The messages of that attempt have the same names.
+            releases.clear();
+            return earlier;
+          }
           outcomes = await this.#without(outcomes, error, name);
         }
       }
@@ -174,11 +185,15 @@ class Acceptance {
   }
 
   /** Counts a message against the limit of its number. */
-  async #counted(draft: Outcome, releases: Map<string, () => Promise<void>>): Promise<Outcome> {
+  async #counted(
+    draft: Outcome,
+    index: number,
+    releases: Map<string, () => Promise<void>>,
+  ): Promise<Outcome> {
     if (!isMessage(draft)) return draft;
     if (this.#stopped !== undefined || this.#preparation.isTest) return this.#stopped ?? draft;
     try {
-      const release = await countRecipient(draft);
+      const release = await countRecipient(draft, nameOf(this.#batchId, index));
       if (release !== undefined) releases.set(draft.id, release);
       return draft;
     } catch (error) {
@@ -203,6 +218,7 @@ class Acceptance {
       await recordTestMessages(messages, writes());
       await queueForSending(messages);
     } else {
+      const nameOfBlock = name && nameOf(this.#batchId, start);
       const accept = async (): Promise<unknown> =>
         acceptTogether(
           messages,
@@ -212,9 +228,9 @@ class Acceptance {
             if (rate !== undefined) this.#options.reportRateLimit?.(rate);
             return writes();
           },
-          { isContinued: this.hasAccepted },
+          { isContinued: this.hasAccepted, name: nameOfBlock },
         );
-      await (limits === undefined ? accept() : withinKeyBudget(limits, sumOf(messages), accept));
+      await (limits === undefined ? accept() : withinKeyBudget(limits, sumOf(messages), accept, nameOfBlock));
     }
     return decided;
   }
@@ -230,7 +246,8 @@ class Acceptance {
     // Only the first debit of a batch counts against this limit, so a repeat can send all of it.
     if (error.code === "SEND_RATE_EXCEEDED") throw error;
     if (error instanceof DestinationLimitReached) {
-      return outcomes.map((each) => (isMessage(each) && each.to.startsWith(error.prefix) ? error : each));
+      const { prefix } = error.limit;
+      return outcomes.map((each) => (isMessage(each) && each.to.startsWith(prefix) ? error : each));
     }
     let kept = 0;
     if (error.code === "INSUFFICIENT_BALANCE" || error.code === "DAILY_SPEND_CAP_REACHED") {
@@ -238,8 +255,7 @@ class Acceptance {
       const prices = messages.map(({ totalMicros }) => totalMicros);
       const organizationId = messages[0]?.organizationId ?? "";
       // The money may be of this batch: a rejection that is stored would be final although it comes back.
-      const isShort = name !== undefined && error.code === "INSUFFICIENT_BALANCE";
-      if (isShort && (await hasLostDebit(organizationId))) {
+      if (name !== undefined && (await hasLostDebit(organizationId))) {
         throw new ApiError("UNAVAILABLE", { isUncharged: true });
       }
       const { count, reason } = await coverageOf(organizationId, prices);
@@ -256,35 +272,11 @@ class Acceptance {
   }
 }
 
+/** Returns the name of a message of a batch for limits, or of the block that begins with it. */
+function nameOf(batchId: string, index: number): string {
+  return `${batchId}#${index}`;
+}
+
 function isEntry(entry: ApiError | BatchEntry): entry is BatchEntry {
   return !(entry instanceof ApiError);
-}
-
-function isMessage(outcome: Outcome): outcome is MessageRecord {
-  return !(outcome instanceof ApiError);
-}
-
-function sumOf(messages: readonly MessageRecord[]): number {
-  return messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
-}
-
-/** @throws ApiError the first error of a batch that is accepted as a whole or not at all */
-function requireAll(outcomes: readonly Outcome[]): void {
-  const details = outcomes.flatMap((each, index) =>
-    isMessage(each) ? [] : [{ path: `messages.${index}`, message: textOf(each) }],
-  );
-  const error = outcomes.find((each) => each instanceof ApiError);
-  if (error !== undefined) throw new ApiError(error.code, { ...error.facts, details });
-}
-
-/** Returns the results of a block. @param placed its accepted messages with their final ids */
-function decidedOf(start: number, outcomes: readonly Outcome[], placed: readonly MessageRecord[]): Decided {
-  let next = 0;
-  const results = outcomes.map((each, offset) => {
-    const index = start + offset;
-    if (!isMessage(each)) return rejectionOf(index, each);
-    next += 1;
-    return { index, id: placed[next - 1]?.id };
-  });
-  return { results, totalMicros: sumOf(placed) };
 }

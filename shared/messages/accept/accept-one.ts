@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+
 import { ApiError, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { AcceptedMessage, SendSmsRequest } from "../../api/contract/sms.ts";
 import { sendRateStatus } from "../../money/wallet/spending-limits.ts";
@@ -77,6 +79,7 @@ export async function acceptMessage(
   }
   const { country } = ledgerFieldsOf(message);
   const fee = { amountMicros: feeMicros, isFee: true, country, verificationId: verification?.id } as const;
+  const name = attempt && nameOf(attempt);
   const accept = async (): Promise<readonly MessageRecord[]> =>
     acceptTogether(
       [message],
@@ -85,12 +88,20 @@ export async function acceptMessage(
         if (rate !== undefined) reportRateLimit?.(rate);
         return each.flatMap(recording);
       },
-      feeMicros > 0 ? { fees: [fee] } : {},
+      { fees: feeMicros > 0 ? [fee] : [], name },
     );
-  const placed = await withinRecipientLimit(message, async () =>
-    limits === undefined ? accept() : withinKeyBudget(limits, message.totalMicros + feeMicros, accept),
+  const amountMicros = message.totalMicros + feeMicros;
+  const placed = await withinRecipientLimit(
+    message,
+    async () => (limits === undefined ? accept() : withinKeyBudget(limits, amountMicros, accept, name)),
+    name,
   );
   return presentAccepted(placed[0] ?? message);
+}
+
+/** Returns the name of a message for limits, by its request. */
+function nameOf({ request }: Attempt): string {
+  return createHash("sha256").update(`${request.key} ${request.hash}`).digest("base64url");
 }
 
 /** Returns a request with digits in place of the code: unlike the placeholder, each code is in the alphabet of GSM-7. */

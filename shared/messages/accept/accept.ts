@@ -44,6 +44,8 @@ interface AcceptTogether {
   readonly fees?: readonly Charge[];
   /** Whether earlier messages of the same request were accepted. */
   readonly isContinued?: boolean;
+  /** Names the messages, and is the same in each repeat after an attempt that died. So they count once against limits. */
+  readonly name?: string | undefined;
 }
 
 /** The time of acceptance, and the prices at that time. */
@@ -100,7 +102,7 @@ export function newMessage(
 export async function acceptTogether(
   messages: readonly MessageRecord[],
   together: (placed: readonly MessageRecord[], wallet: WalletRecord) => readonly Write[],
-  { fees = [], isContinued = false }: AcceptTogether = {},
+  { fees = [], isContinued = false, name }: AcceptTogether = {},
 ): Promise<readonly MessageRecord[]> {
   const [first] = messages;
   if (first === undefined) return [];
@@ -131,7 +133,7 @@ export async function acceptTogether(
         return { accepted: placed, messageIds, together: [...placed.map(messagePut), ...jobs, ...others] };
       },
     });
-  const { accepted } = await withinDestinationLimits(first.organizationId, messages, charge);
+  const { accepted } = await withinDestinationLimits(first.organizationId, messages, charge, name);
   await queueForSending(accepted);
   // People see their own messages immediately. Those of campaigns, and any that fails here, follow with their outcome.
   const ofPeople = accepted.filter((message) => message.campaignId === undefined);

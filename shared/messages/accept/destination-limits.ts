@@ -1,7 +1,6 @@
 import { ApiError } from "../../api/contract/errors.ts";
-import { dailyLimits } from "../../money/prices/blocked-destinations.ts";
-import { reserveToday } from "../../platform/limits/daily.ts";
-import { log } from "../../platform/log.ts";
+import { dailyLimits, type DailyLimit } from "../../money/prices/blocked-destinations.ts";
+import { reserveToday, withinReservations, type Reservation } from "../../platform/limits/daily.ts";
 import type { MessageRecord } from "../message/record.ts";
 import { isUncharged } from "./key-limits.ts";
 
@@ -14,49 +13,50 @@ import { isUncharged } from "./key-limits.ts";
 
 const limitName = "destination-limit";
 
-/** The error of a message beyond a limit. */
+/** The error of messages beyond a limit. */
 export class DestinationLimitReached extends ApiError {
-  readonly prefix: string;
+  /** With what is left of it today, in micro-units. */
+  readonly limit: DailyLimit & { readonly leftMicros: number };
 
-  constructor(prefix: string) {
+  constructor(limit: DestinationLimitReached["limit"]) {
     super("DESTINATION_NOT_ALLOWED", {
       message:
         "The organization has reached its limit for this destination. It can send there again after midnight (UTC).",
     });
-    this.prefix = prefix;
+    this.limit = limit;
   }
 }
 
 /**
  * Accepts the messages of an organization by `accept` within the daily limits of their destinations, all or none.
+ * @param name what the messages are, for repeats after an attempt that died
  * @throws DestinationLimitReached, and the errors of `accept`
  */
 export async function withinDestinationLimits<Accepted>(
   organizationId: string,
   messages: readonly Pick<MessageRecord, "to" | "totalMicros">[],
   accept: () => Promise<Accepted>,
+  name?: string,
 ): Promise<Accepted> {
-  const releases: (() => Promise<void>)[] = [];
-  try {
-    for (const { prefix, dailyMicros: max } of await dailyLimits(organizationId)) {
+  const reservations: Reservation[] = [];
+  const reserveAll = async (): Promise<void> => {
+    for (const limit of await dailyLimits(organizationId)) {
+      const { prefix, dailyMicros: max } = limit;
       const limited = messages.filter(({ to }) => to.startsWith(prefix));
       if (limited.length === 0) continue;
       const amountMicros = limited.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
-      const release = await reserveToday(
-        { name: limitName, max },
-        `${organizationId} ${prefix}`,
-        amountMicros,
-      );
-      if (release === undefined) throw new DestinationLimitReached(prefix);
-      releases.push(release);
+      const subject = `${organizationId} ${prefix}`;
+      const reserved = await reserveToday({ name: limitName, max }, subject, amountMicros, name);
+      if ("left" in reserved) throw new DestinationLimitReached({ ...limit, leftMicros: reserved.left });
+      reservations.push(reserved);
     }
-    return await accept();
-  } catch (error) {
-    if (isUncharged(error)) {
-      await Promise.all(releases.map(async (release) => release())).catch((cause: unknown) => {
-        log.warn("destination_limit.not_released", { organizationId, error: cause });
-      });
-    }
-    throw error;
-  }
+  };
+  return withinReservations(
+    reservations,
+    async () => {
+      await reserveAll();
+      return accept();
+    },
+    isUncharged,
+  );
 }

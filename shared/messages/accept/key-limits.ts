@@ -2,8 +2,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { capReached } from "../../money/wallet/spending-limits.ts";
 import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
-import { reserveToday, usesToday } from "../../platform/limits/daily.ts";
-import { log } from "../../platform/log.ts";
+import { reserveToday, usesToday, withinReservations } from "../../platform/limits/daily.ts";
 
 /*
  * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
@@ -43,37 +42,35 @@ function isWithin({ from, to, timeZone }: NonNullable<KeyLimits["hours"]>, at: D
 }
 
 /**
- * Accepts a message by `accept` within the daily budget of a key.
+ * Accepts messages by `accept` within the daily budget of a key.
+ * @param name what the messages are, for repeats after an attempt that died
  * @throws ApiError KEY_BUDGET_REACHED, and the errors of `accept`
  */
 export async function withinKeyBudget<Accepted>(
   { dailyBudget, budgetKeyId }: KeyLimits,
   amountMicros: number,
   accept: () => Promise<Accepted>,
+  name?: string,
 ): Promise<Accepted> {
   if (dailyBudget === undefined) return accept();
   const limit = { name: keyBudgetName, max: microsOf(dailyBudget) };
-  const release = await reserveToday(limit, budgetKeyId, amountMicros);
-  if (release === undefined) throw capReached("KEY_BUDGET_REACHED");
-  try {
-    return await accept();
-  } catch (error) {
-    if (isUncharged(error)) {
-      await release().catch((cause: unknown) => {
-        log.warn("key_budget.not_released", { error: cause });
-      });
-    }
-    throw error;
-  }
+  const reserved = await reserveToday(limit, budgetKeyId, amountMicros, name);
+  if ("left" in reserved) throw capReached("KEY_BUDGET_REACHED");
+  return withinReservations([reserved], accept, isUncharged);
 }
 
-/** Checks an amount that will be spent in parts. @throws ApiError KEY_BUDGET_REACHED if the budget does not cover it now */
+/**
+ * Checks an amount that will be spent in parts.
+ * @param name what its first part is: a reservation of it by an attempt that died is a part of the amount
+ * @throws ApiError KEY_BUDGET_REACHED if the budget does not cover it now
+ */
 export async function checkKeyBudget(
   { dailyBudget, budgetKeyId }: KeyLimits,
   amountMicros: number,
+  name?: string,
 ): Promise<void> {
   if (dailyBudget === undefined) return;
-  const usedMicros = await usesToday(keyBudgetName, budgetKeyId);
+  const usedMicros = await usesToday(keyBudgetName, budgetKeyId, name);
   if (usedMicros + amountMicros > microsOf(dailyBudget)) throw capReached("KEY_BUDGET_REACHED");
 }
 

@@ -2,7 +2,7 @@ import { trafficClass } from "../../carriers/traffic-class.ts";
 import { dayMs, minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { limitReached, type RateLimit } from "../../platform/limits/rate-limit.ts";
-import { refund, tryConsume, type NamedUse, type Use } from "../../platform/limits/sliding-window.ts";
+import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import type { MessageRecord } from "../message/record.ts";
 
@@ -12,7 +12,8 @@ import type { MessageRecord } from "../message/record.ts";
  * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
  *
  * A message counts at the time at which it is to be sent, and a campaign's message at the start of the campaign. Windows begin
- * at fixed times, and each has a count of its own.
+ * at fixed times, and each has a count of its own. Each use has a name in its window. A repeat, after an attempt that died or
+ * was paused, has the same name, so it counts once.
  */
 
 /** The fields that decide the limit of a message. */
@@ -40,13 +41,15 @@ type Counted = Classified & Pick<MessageRecord, "id" | "organizationId" | "sched
 
 /**
  * Accepts a message by `accept`, unless its number has reached the limit of its class.
+ * @param name what the message is, for repeats after an attempt that died; by default its id
  * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
  */
 export async function withinRecipientLimit<Accepted>(
   message: Counted,
   accept: () => Promise<Accepted>,
+  name = message.id,
 ): Promise<Accepted> {
-  const release = await countRecipient(message);
+  const release = await countRecipient(message, name);
   try {
     return await accept();
   } catch (error) {
@@ -57,15 +60,18 @@ export async function withinRecipientLimit<Accepted>(
 
 /**
  * Counts a message against the limit of its number.
+ * @param name what the message is, for repeats after an attempt that died
  * @returns a function that takes it off the count; undefined without a limit
  * @throws ApiError RECIPIENT_RATE_EXCEEDED
  */
-export async function countRecipient(message: Counted): Promise<(() => Promise<void>) | undefined> {
+export async function countRecipient(
+  message: Counted,
+  name: string,
+): Promise<(() => Promise<void>) | undefined> {
   const own = limitOf(message);
   if (own === undefined) return undefined;
-  const { id: name, organizationId, scheduledAt } = message;
-  const at = scheduledAt === undefined ? now() : new Date(scheduledAt);
-  const use = await count(own, message, { name, at });
+  const { organizationId, scheduledAt } = message;
+  const use = await count(own, message, name, scheduledAt === undefined ? now() : new Date(scheduledAt));
   if ("waitMs" in use) throw limitReached(own, use.waitMs);
   return async () => {
     await refund(use).catch((cause: unknown) => {
@@ -85,16 +91,19 @@ export async function countCampaignMessage(
 ): Promise<boolean> {
   const own = limitOf(message);
   if (own === undefined) return true;
-  return !("waitMs" in (await count(own, message, { name: message.campaignId ?? "", at: startedAt })));
+  return !("waitMs" in (await count(own, message, message.campaignId ?? "", startedAt)));
 }
 
 /** Counts a message in the window of its time, or returns the time until that window ends. */
 async function count(
   own: RateLimit,
   { organizationId, to }: Pick<MessageRecord, "organizationId" | "to">,
-  named: NamedUse,
+  name: string,
+  time: Date,
 ): Promise<Use | { readonly waitMs: number }> {
-  const window = Math.floor(named.at.getTime() / own.windowMs);
-  const result = await tryConsume(own, `${organizationId} ${to} ${window}`, named);
-  return "waitMs" in result ? { waitMs: (window + 1) * own.windowMs - now().getTime() } : result;
+  const window = Math.floor(time.getTime() / own.windowMs);
+  const end = new Date((window + 1) * own.windowMs);
+  // All uses of a window have the same time, so that the name alone distinguishes them.
+  const result = await tryConsume(own, `${organizationId} ${to} ${window}`, { name, at: end });
+  return "waitMs" in result ? { waitMs: end.getTime() - now().getTime() } : result;
 }

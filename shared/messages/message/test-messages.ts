@@ -69,8 +69,8 @@ export async function recordTestMessages(
   messages: readonly MessageRecord[],
   together: readonly Write[],
 ): Promise<void> {
-  const release = await reserveToday(dailyLimit, messages[0]?.organizationId ?? "", messages.length);
-  if (release === undefined) throw dailyLimitReached(dailyLimit);
+  const reserved = await reserveToday(dailyLimit, messages[0]?.organizationId ?? "", messages.length);
+  if ("left" in reserved) throw dailyLimitReached(dailyLimit);
   const recorded = await tryTransact({
     messages: messages.map((message) => insertOf(messageKey(message), message)),
     waiting: messages.filter(waitsInTable).map(waitingJob),
@@ -80,6 +80,6 @@ export async function recordTestMessages(
     together,
   });
   if (recorded.outcome === "committed") return;
-  await release();
+  await reserved.release();
   throw new ApiError("UNAVAILABLE");
 }

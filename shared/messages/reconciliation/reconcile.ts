@@ -9,7 +9,7 @@ import { postToWallet } from "../../money/wallet/post.ts";
 import { watchBalance } from "../../money/wallet/recharge.ts";
 import { findWallet, type WalletRecord } from "../../money/wallet/record.ts";
 import { graceMs, settleAt, settleWallet } from "../../money/wallet/settlement.ts";
-import { now } from "../../platform/clock.ts";
+import { dayOf, now } from "../../platform/clock.ts";
 import { secondsUntil } from "../../platform/jobs/job.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
@@ -55,6 +55,9 @@ interface Position {
   /** The time of this seq's entry. */
   readonly at: string;
 }
+
+/** A time in which something was debited, in ISO 8601. */
+type Period = Readonly<Record<"from" | "to", string>>;
 
 /**
  * Reconciles one wallet: voids and refunds lost debits, and queues recorded messages again whose job never reached a queue.
@@ -123,7 +126,7 @@ class Pass implements Reconciliation {
         const debited = { from: this.#position.at, to: entry.createdAt };
         await deleteUnpaidMessages(this.#wallet, [entry], debited);
       }
-      if (!(await this.#pass(entry))) return;
+      if (!(await this.#pass(entry, { from: this.#position.at, to: entry.createdAt }))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
     // The wallet was read before its entries, so missing entries up to its seq are a gap at the end of the ledger.
@@ -131,9 +134,13 @@ class Pass implements Reconciliation {
       if (!(await this.#close({ seq, balanceMicros: this.#wallet.balanceMicros, at: lastAt }))) return;
     }
     this.isUnfinished = !isWholeLedger;
-    const at = now().toISOString();
     // Later changes of the wallet are more recent than this.
-    await this.#settle(this.isUnfinished ? at : settleAt(lastAt > this.#horizon ? lastAt : at));
+    const oldest = this.isUnfinished
+      ? this.#position.at
+      : lastAt > this.#horizon
+        ? lastAt
+        : now().toISOString();
+    await this.#settle(settleAt(oldest));
   }
 
   /** Reads the messages that old entries paid for. */
@@ -172,7 +179,7 @@ class Pass implements Reconciliation {
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (voids.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const entry of voids) {
-        if (!(await this.#pass(entry))) return false;
+        if (!(await this.#pass(entry, { from: startedAt, to: end.at }))) return false;
       }
     }
     if (this.#position.balanceMicros !== balanceMicros) this.#report(lastSeq);
@@ -200,14 +207,14 @@ class Pass implements Reconciliation {
     });
   }
 
-  /** Completes an entry's unfinished work and advances the position. */
-  async #pass(entry: LedgerEntryRecord): Promise<boolean> {
+  /** Completes an entry's unfinished work and advances the position. @param debited when its debit was made */
+  async #pass(entry: LedgerEntryRecord, debited: Period): Promise<boolean> {
     if (entry.type === "message") await this.#requeueStranded(entry);
     if (entry.type === "void") this.#voidsSinceSettled += 1;
     this.#position = positionBehind(entry);
     await this.#noteDay(entry);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
-    if (isOwed) return this.#refund(entry);
+    if (isOwed) return this.#refund(entry, debited);
     return true;
   }
 
@@ -219,9 +226,18 @@ class Pass implements Reconciliation {
     this.#notedDays.add(nameOf(shard));
   }
 
-  /** Refunds a lost debit. One write credits and settles it, so that it is refunded only once. */
-  async #refund(lost: LedgerEntryRecord): Promise<boolean> {
+  /**
+   * Refunds a lost debit. One write credits and settles it, so that it is refunded only once. The daily cap gets it back if the
+   * day of the debit is certain. The wallet notes the time of its oldest change that is not settled.
+   */
+  async #refund(lost: LedgerEntryRecord, { from, to }: Period): Promise<boolean> {
+    const { visitAt } = this.#wallet;
+    const oldest = visitAt === undefined ? from : new Date(Date.parse(visitAt) - graceMs).toISOString();
+    const day = dayOf(to);
+    const isCertain = dayOf(oldest > from ? oldest : from) === day;
+    const spent = { day, accepted: 0, acceptedMicros: 0, feeMicros: -lost.amountMicros };
     const credited = await postToWallet({
+      ...(isCertain && { notAccepted: spent }),
       organizationId: lost.organizationId,
       type: "refund",
       amountMicros: -lost.amountMicros,

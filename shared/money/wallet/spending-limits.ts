@@ -160,10 +160,10 @@ export function reserve({ amountMicros, feeMicros, sends, rateLimitedSends }: Re
  * is left is missing, the next debit calculates it.
  */
 export function unreserve(
-  { spendDay, spendLeftMicros: left }: SpendingLimits,
+  { spendDay, spentTodayMicros: spent, spendLeftMicros: left }: SpendingLimits,
   { day, accepted, acceptedMicros, feeMicros = 0 }: AcceptedOfDay,
 ): { readonly add?: Changes<"wallet">["add"]; readonly requires?: Requirements<"wallet"> } {
-  if (day !== spendDay) return {};
+  if (day !== spendDay || spent < acceptedMicros + feeMicros) return {};
   const counted = { acceptedToday: -accepted, acceptedTodayMicros: -acceptedMicros };
   const add = { ...counted, spentTodayMicros: -acceptedMicros - feeMicros };
   const is = { spendDay };

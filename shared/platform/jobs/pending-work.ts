@@ -1,7 +1,8 @@
 import * as z from "zod/mini";
 
 import { now } from "../clock.ts";
-import { pendingWorkIndex, type Key } from "../table/keys.ts";
+import type { Key } from "../table/keys.ts";
+import { pendingWorkIndex } from "../table/pending-work-index.ts";
 import { queryItems } from "../table/read.ts";
 import { shardOf } from "./shards.ts";
 

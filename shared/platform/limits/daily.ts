@@ -2,32 +2,54 @@ import * as z from "zod/mini";
 
 import type { ApiError } from "../../api/contract/errors.ts";
 import { dayMs, dayOf, epochSeconds, now } from "../clock.ts";
-import { keys } from "../table/keys.ts";
+import { log } from "../log.ts";
+import { keys, type Key } from "../table/keys.ts";
 import { findItem } from "../table/read.ts";
-import { updateItem, updateOf, type Update } from "../table/write.ts";
+import { updateItem, updateOf, type Outcome, type Update } from "../table/write.ts";
 import { limitReached, type RateLimit } from "./rate-limit.ts";
 
-export const CountedUses = z.object({ uses: z.int() });
+export const CountedUses = z.object({
+  uses: z.int(),
+  /** The named reservations that are not settled: `<amount>#<name>`. */
+  pending: z._default(z.set(z.string()), new Set()),
+});
 
 /** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
 type DailyLimit = Omit<RateLimit, "windowMs">;
 
-/** Returns the write that counts against a limit. It is rejected beyond it. */
-export function useToday({ name, max }: DailyLimit, subject: string, amount = 1): Update<"usesOfDay"> {
+/**
+ * Returns the write that counts against a limit. It is rejected beyond it.
+ * @param pending names the use, until it is settled. The write is rejected if it has been counted
+ */
+export function useToday(
+  { name, max }: DailyLimit,
+  subject: string,
+  amount = 1,
+  pending?: string,
+): Update<"usesOfDay"> {
   const day = dayOf(now().toISOString());
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 2 * dayMs));
   const atMost = { uses: max - amount };
   return updateOf(
     keys.usesOfDay(name, `${subject}#${day}`),
-    { set: { entity: "usesOfDay", expiresAt }, add: { uses: amount } },
-    // Without a count, the first use may take all of the limit, and not more.
-    amount > max ? { atMost } : { ifPresent: { atMost } },
+    {
+      set: { entity: "usesOfDay", expiresAt },
+      add: { uses: amount, ...(pending !== undefined && { pending: new Set([pending]) }) },
+    },
+    {
+      // Without a count, the first use may take all of the limit, and not more.
+      ...(amount > max ? { atMost } : { ifPresent: { atMost } }),
+      ...(pending !== undefined && { lacks: { pending } }),
+    },
   );
 }
 
-/** Returns what counts against a limit today. */
-export async function usesToday(name: string, subject: string): Promise<number> {
-  return (await findItem(CountedUses, useToday({ name, max: 0 }, subject).key))?.uses ?? 0;
+/** Returns what counts against a limit today. @param except the name of a reservation that is left out while it is pending */
+export async function usesToday(name: string, subject: string, except?: string): Promise<number> {
+  const count = await findItem(CountedUses, useToday({ name, max: 0 }, subject).key);
+  if (count === undefined) return 0;
+  const left = [...count.pending].filter((each) => nameIn(each) === except);
+  return left.reduce((uses, each) => uses - amountIn(each), count.uses);
 }
 
 /** Returns the error for a use beyond a limit. */
@@ -37,22 +59,96 @@ export function dailyLimitReached(limit: DailyLimit): ApiError {
   return limitReached({ ...limit, windowMs: dayMs }, endsAtMs - at.getTime());
 }
 
+/** An amount that counts against a limit, while it is uncertain whether it is used. */
+export interface Reservation {
+  /** Keeps the amount in the count. */
+  settle(): Promise<unknown>;
+  /** Takes the amount back from the count of the same day. */
+  release(): Promise<unknown>;
+}
+
 /**
  * Counts an amount against a limit, with a single effect.
- * @returns a function that takes the amount back from the count of the same day, or undefined if the limit is reached
+ * @param name what the amount is for. A repeat after an attempt that died counts in its place. Without a name, it counts again
+ * @returns what is left, if the limit does not cover the amount
  */
 export async function reserveToday(
   limit: DailyLimit,
   subject: string,
   amount: number,
-): Promise<(() => Promise<void>) | undefined> {
-  const use = useToday(limit, subject, amount);
-  const reserved = await updateItem(CountedUses, use, { singleEffect: true });
-  if (!reserved.applied) return undefined;
-  return async () => {
+  name?: string,
+): Promise<Reservation | { readonly left: number }> {
+  const pending = name === undefined ? undefined : `${amount}#${name}`;
+  const use = useToday(limit, subject, amount, pending);
+  const reserve = async (): Promise<Outcome<z.infer<typeof CountedUses>>> =>
+    pending === undefined
+      ? updateItem(CountedUses, use, { singleEffect: true })
+      : updateItem(CountedUses, use, { isOwn: (found) => found.pending.has(pending) });
+  let reserved = await reserve();
+  if (name !== undefined) {
+    const others = [...countOf(reserved).pending].filter((each) => each !== pending && nameIn(each) === name);
+    for (const other of others) await updateItem(CountedUses, releaseOf(use.key, other));
+    if (others.length > 0 && !reserved.applied) reserved = await reserve();
+  }
+  if (!reserved.applied) return { left: Math.max(0, limit.max - countOf(reserved).uses) };
+  if (pending === undefined) {
     const release = updateOf(use.key, { add: { uses: -amount } }, { present: ["uses"] });
-    await updateItem(CountedUses, release, { singleEffect: true });
+    return {
+      settle: async () => undefined,
+      release: async () => updateItem(CountedUses, release, { singleEffect: true }),
+    };
+  }
+  const isPending = { contains: { pending } };
+  const settle = updateOf(use.key, { take: { pending: new Set([pending]) } }, isPending);
+  return {
+    settle: async () => updateItem(CountedUses, settle),
+    release: async () => updateItem(CountedUses, releaseOf(use.key, pending)),
   };
+}
+
+/** Returns the write that takes a named reservation back. */
+function releaseOf(key: Key<"usesOfDay">, pending: string): Update<"usesOfDay"> {
+  return updateOf(
+    key,
+    { add: { uses: -amountIn(pending) }, take: { pending: new Set([pending]) } },
+    { contains: { pending } },
+  );
+}
+
+function amountIn(pending: string): number {
+  return Number.parseInt(pending, 10);
+}
+
+function nameIn(pending: string): string {
+  return pending.slice(pending.indexOf("#") + 1);
+}
+
+function countOf(outcome: Outcome<z.infer<typeof CountedUses>>): z.infer<typeof CountedUses> {
+  return outcome.applied ? outcome.item : CountedUses.parse({ uses: 0, ...outcome.found });
+}
+
+/**
+ * Accepts something by `accept` within reservations, which it settles.
+ * @param isUnused whether an error of `accept` proves that nothing was used. Any other error leaves the reservations
+ */
+export async function withinReservations<Accepted>(
+  reservations: readonly Reservation[],
+  accept: () => Promise<Accepted>,
+  isUnused: (error: unknown) => boolean,
+): Promise<Accepted> {
+  const end = async (how: keyof Reservation): Promise<void> => {
+    await Promise.all(reservations.map(async (each) => each[how]())).catch((error: unknown) => {
+      log.warn(`reservation.not_${how}d`, { error });
+    });
+  };
+  try {
+    const accepted = await accept();
+    await end("settle");
+    return accepted;
+  } catch (error) {
+    if (isUnused(error)) await end("release");
+    throw error;
+  }
 }
 
 /**

@@ -60,7 +60,7 @@ type Ordered<Item> = {
     | OtherField<NameOf<Item, number | string>>;
 };
 
-/** Tests of fields by their names. All of them must hold. A missing field passes none except `isNot`. */
+/** Tests of fields by their names. All of them must hold. A missing field passes none except `isNot` and `lacks`. */
 interface Tests<Item> {
   readonly is?: Compared<Item>;
   readonly isNot?: Compared<Item>;
@@ -70,6 +70,8 @@ interface Tests<Item> {
   readonly atLeast?: Ordered<Item>;
   /** A member of a set. */
   readonly contains?: { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: string };
+  /** A text that is no member of a set. */
+  readonly lacks?: { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: string };
   /** The number of members of a set. */
   readonly sizeBelow?: { readonly [Name in NameOf<Item, ReadonlySet<string>>]?: number };
 }
@@ -110,6 +112,7 @@ const tests = {
   above: (name, value) => `${name} > ${value}`,
   atLeast: (name, value) => `${name} >= ${value}`,
   contains: (name, value) => `contains(${name}, ${value})`,
+  lacks: (name, value) => `NOT contains(${name}, ${value})`,
   sizeBelow: (name, value) => `size(${name}) < ${value}`,
 } satisfies Record<keyof Tests<never>, (name: string, value: string) => string>;
 // The compiler has no type for the names of an object's properties.

@@ -68,6 +68,7 @@ import type { EntityName } from "./entities.ts";
  * | an organization's templates in order, or one     | TEMPLATES#<org>     | <template>    |
  * | an organization's campaigns in order, or one     | CAMPAIGNS#<org>     | <campaign>    |
  * | contacts that a block of a campaign skipped      | STATS#<org>         | SKIPPED#<cmp>#<position> |
+ * | numbers that a block of a campaign reached       | STATS#<org>         | REACHED#<cmp>#<position before it> |
  * | a request that waits for an operator's decision  | REVIEWS#<kind>      | <id>          |
  * | the response to an idempotent request            | IDEMPOTENCY#<org>#<sha-256> | IDEMPOTENCY |
  * | the results of messages of a batch               | IDEMPOTENCY#<org>#<batch> | BLOCK#<index of the first> |
@@ -105,18 +106,6 @@ import type { EntityName } from "./entities.ts";
  * - STATS: 1.1 to 2 / 0.2 to 2, so 500 or more
  *
  * All except the wallet can be in up to eight shards of that capacity (`shards.ts`). `infra/SCALE.md` has the arithmetic.
- *
- * The pending-work index, `agenda`, lists the few items that background work has to visit. The field `agenda` names the work
- * and its shard, `lookAt` the time (ISO 8601). An item in the index costs one more write when these two fields change.
- *
- * ```
- * | items                                            | agenda              | lookAt        |
- * | ------------------------------------------------ | ------------------- | ------------- |
- * | wallets whose ledger is not settled              | SETTLE#<shard>      | when the oldest change is old enough |
- * | days whose counts are not final                  | CLOSE-DAY#<shard>   | when to count the day |
- * | payments that are not final                      | PAYMENT#<shard>     | when to read them at the provider |
- * | organizations without a verified email, on stages that require it | EXPIRE-ACCOUNT#<shard> | a week after the registration |
- * ```
  */
 export interface Key<Name extends EntityName = EntityName> {
   readonly pk: string;
@@ -192,6 +181,8 @@ export const keys = {
     at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
   skippedContacts: (organizationId: string, campaignId: string, position: string) =>
     at<"skippedContacts">(`STATS#${organizationId}`, `SKIPPED#${campaignId}#${position}`),
+  reachedNumbers: (organizationId: string, campaignId: string, position: string) =>
+    at<"reachedNumbers">(`STATS#${organizationId}`, `REACHED#${campaignId}#${position}`),
   contact: (organizationId: string, contactId: string) =>
     at<"contact">(`CONTACTS#${organizationId}`, contactId),
   contactOfNumber: (organizationId: string, phoneNumber: string) =>
@@ -295,6 +286,3 @@ export function ledgerSortKey(seq: number): string {
 function inTextOrder(number: number): string {
   return String(number).padStart(16, "0");
 }
-
-/** The index of the items that background work has to visit. It contains only their keys. */
-export const pendingWorkIndex = { name: "agenda", partitionKey: "agenda", sortKey: "lookAt" } as const;

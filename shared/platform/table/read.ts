@@ -8,7 +8,8 @@ import { BatchGetCommand, GetCommand, QueryCommand } from "../aws/dynamodb.ts";
 import { config } from "../config.ts";
 import { client } from "./client.ts";
 import type { EntityName, Readable } from "./entities.ts";
-import type { Key, pendingWorkIndex } from "./keys.ts";
+import type { Key } from "./keys.ts";
+import type { pendingWorkIndex } from "./pending-work-index.ts";
 import { parsed, reportUnreadable, UnreadableRecordError } from "./records.ts";
 import { fromStored, storedNameOf } from "./stored-names.ts";
 

@@ -177,7 +177,7 @@ function Progress({ campaign }: { campaign: CampaignOf }) {
       )}
       {waitsUntil === undefined ? null : (
         <Notice tone="info">
-          You reached the daily spending limit. Sending resumes on <Time at={waitsUntil} />.
+          You reached a daily spending limit. Sending resumes on <Time at={waitsUntil} />.
         </Notice>
       )}
       {accepted === 0 ? null : (

@@ -1,0 +1,40 @@
+import { ApiError } from "../../api/contract/errors.ts";
+import type { MessageRecord } from "../message/record.ts";
+import type { Decided } from "./batch-block.ts";
+import { rejectionOf, textOf } from "./batch-entry.ts";
+
+/** The outcome of an entry of a batch: a message to accept, or the reason against it. */
+export type Outcome = ApiError | MessageRecord;
+
+export function isMessage(outcome: Outcome): outcome is MessageRecord {
+  return !(outcome instanceof ApiError);
+}
+
+export function sumOf(messages: readonly MessageRecord[]): number {
+  return messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
+}
+
+/** @throws ApiError the first error of a batch that is accepted as a whole or not at all */
+export function requireAll(outcomes: readonly Outcome[]): void {
+  const details = outcomes.flatMap((each, index) =>
+    isMessage(each) ? [] : [{ path: `messages.${index}`, message: textOf(each) }],
+  );
+  const error = outcomes.find((each) => each instanceof ApiError);
+  if (error !== undefined) throw new ApiError(error.code, { ...error.facts, details });
+}
+
+/** Returns the results of a block. @param placed its accepted messages with their final ids */
+export function decidedOf(
+  start: number,
+  outcomes: readonly Outcome[],
+  placed: readonly MessageRecord[],
+): Decided {
+  let next = 0;
+  const results = outcomes.map((each, offset) => {
+    const index = start + offset;
+    if (!isMessage(each)) return rejectionOf(index, each);
+    next += 1;
+    return { index, id: placed[next - 1]?.id };
+  });
+  return { results, totalMicros: sumOf(placed) };
+}
