@@ -98,17 +98,16 @@ export function approvalCommands(movable: readonly OperatorCommand[]): OperatorC
       const { proposedBy } = proposal;
       const run = movable.find(({ name }) => name === proposal.command)?.work.safeParse(proposal.input);
       if (run?.success !== true) throw new RejectedError(`This release cannot make the proposal ${id}.`);
-      let isFirst = false;
+      let attempt: string | undefined;
       const confirm: Context["confirm"] = async (what, { organizationId, before, shown } = {}) => {
         const about = { organizationId, shown, before: { ...before, proposedBy } };
         await context.confirm(`${what}\nProposed by ${proposedBy}`, about);
-        isFirst = await approve(id, identity);
+        attempt = await approve(id, identity);
       };
       try {
         await run.data({ ...context, confirm });
       } catch (error) {
-        // An earlier attempt, whose outcome is unknown, may have made the movement.
-        if (isFirst && endingOf(error).outcome === "refused") await withdraw(id, identity);
+        if (attempt !== undefined && endingOf(error).outcome === "refused") await withdraw(id, attempt);
         throw error;
       }
       await finish(id);

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, now } from "../platform/clock.ts";
@@ -28,6 +30,8 @@ export const ApprovalRecord = z.object({
   proposedAt: z.string(),
   /** The second operator, since when the movement may have been made. See `withdraw`. */
   approvedBy: z.optional(z.string()),
+  /** The approvals of which each may make the movement, or has. Release 0.4.0 notes none. */
+  attempts: z.optional(z.set(z.string())),
   /** Set after the movement. */
   doneAt: z.optional(z.string()),
   rejectedBy: z.optional(z.string()),
@@ -68,22 +72,27 @@ export async function readApproval(id: string, identity: string): Promise<Approv
 
 /**
  * Notes who approves, before the movement. It can be repeated after a crash.
- * @returns whether no attempt came before
+ * @returns the attempt, for `withdraw`
  * @throws RejectedError after a rejection, and after the proposal has expired
  */
-export async function approve(id: string, approvedBy: string): Promise<boolean> {
-  const key = keys.approval(id);
+export async function approve(id: string, approvedBy: string): Promise<string> {
+  const attempt = randomUUID();
+  const changes = { set: { approvedBy }, add: { attempts: new Set([attempt]) } };
   const above = { expiresAt: epochSeconds(now()) };
-  const first = updateOf(key, { set: { approvedBy } }, { absent: ["approvedBy", "rejectedBy"], above });
-  if ((await updateItem(ApprovalRecord, first)).applied) return true;
-  await applied(id, updateOf(key, { set: { approvedBy } }, { absent: ["rejectedBy"], above }));
-  return false;
+  await applied(id, updateOf(keys.approval(id), changes, { absent: ["rejectedBy"], above }));
+  return attempt;
 }
 
-/** Removes one's own approval after the movement was certainly rejected, so that the proposal can be rejected. */
-export async function withdraw(id: string, approvedBy: string): Promise<void> {
-  const withdrawn = updateOf(keys.approval(id), { remove: ["approvedBy"] }, { is: { approvedBy } });
-  await updateItem(ApprovalRecord, withdrawn);
+/**
+ * Ends an attempt whose movement was certainly rejected. Without any other attempt, which may still make the movement, the
+ * proposal can be rejected again.
+ */
+export async function withdraw(id: string, attempt: string): Promise<void> {
+  const key = keys.approval(id);
+  const attempts = new Set([attempt]);
+  const ended = updateOf(key, { take: { attempts } }, { contains: { attempts: attempt } });
+  if ((await updateItem(ApprovalRecord, ended)).applied)
+    await updateItem(ApprovalRecord, updateOf(key, { remove: ["approvedBy"] }, { absent: ["attempts"] }));
 }
 
 /** Notes that the movement was made. */

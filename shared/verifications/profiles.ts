@@ -13,12 +13,16 @@ import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { atVersion, requireVersion, versionField } from "../platform/table/version.ts";
 import { deleteOf, putOf } from "../platform/table/write.ts";
 import { releaseQuota, takeQuota } from "../tenancy/organizations/quota.ts";
 import { findOrganization } from "../tenancy/organizations/record.ts";
 import { fitsAndroid, tooLong, verificationText } from "./texts.ts";
 
-export const VerificationProfileRecord = z.extend(VerificationProfile, {
+/** A profile as it is stored. */
+const SavedProfile = z.extend(VerificationProfile, { version: versionField });
+
+export const VerificationProfileRecord = z.extend(SavedProfile, {
   entity: z.literal("verificationProfile"),
   organizationId: z.string(),
 });
@@ -45,7 +49,7 @@ export async function findSavedProfile(
   organizationId: string,
   name: string,
 ): Promise<VerificationProfile | undefined> {
-  return findItem(VerificationProfile, keys.verificationProfile(organizationId, name), { consistent: true });
+  return findItem(SavedProfile, keys.verificationProfile(organizationId, name), { consistent: true });
 }
 
 async function builtInProfile(organizationId: string): Promise<VerificationProfile> {
@@ -56,7 +60,8 @@ async function builtInProfile(organizationId: string): Promise<VerificationProfi
   const text = Array.from((name.includes("@") ? brand().name : name).replaceAll(/[{}\s]+/g, " ").trim())
     .slice(0, 30)
     .join("");
-  return { name: defaultName, brand: text, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
+  const fields = { codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] } as const;
+  return { name: defaultName, brand: text, ...fields, allow: [], version: 0 };
 }
 
 /** Returns a page of an organization's profiles by name, `default` included. */
@@ -64,7 +69,7 @@ export async function listProfiles(
   organizationId: string,
   query: PageQuery,
 ): Promise<Page<VerificationProfile>> {
-  const rows = await queryRows(VerificationProfile, {
+  const rows = await queryRows(SavedProfile, {
     pk: keys.organization(organizationId).pk,
     from: "VERIFY-PROFILE#",
     to: "VERIFY-PROFILE#~",
@@ -78,37 +83,41 @@ export async function listProfiles(
 
 /**
  * Adds a profile, or replaces it.
- * @throws ApiError SENDER_ID_NOT_APPROVED; VALIDATION_ERROR for a text too long for Android; CONFLICT for one profile too
- *   many; UNAVAILABLE after too many other changes
+ * @throws ApiError SENDER_ID_NOT_APPROVED. VALIDATION_ERROR for a text too long for Android. CONFLICT for one profile too
+ *   many, and for another version than the given one. UNAVAILABLE after too many other changes
  */
 export async function saveProfile(
   organizationId: string,
   name: string,
   request: SaveVerificationProfileRequest,
 ): Promise<VerificationProfile> {
-  const { senderId } = request;
+  const { version: seen, ...fields } = request;
+  const { senderId } = fields;
   if (senderId !== undefined && (await isSenderRejected({ organizationId, senderId }))) {
     throw new ApiError("SENDER_ID_NOT_APPROVED");
   }
-  const profile: VerificationProfile = { name, ...request, updatedAt: now().toISOString() };
-  checkTexts(profile);
+  checkTexts({ name, ...fields });
   const key = keys.verificationProfile(organizationId, name);
   return untilUndisturbed(async () => {
-    const isNew = (await findSavedProfile(organizationId, name)) === undefined;
+    const saved = await findSavedProfile(organizationId, name);
+    const isNew = saved === undefined;
+    const { version = 0 } = saved ?? {};
+    requireVersion(seen, version);
+    const profile = { name, ...fields, version: version + 1, updatedAt: now().toISOString() };
     const record: VerificationProfileRecord = { entity: "verificationProfile", organizationId, ...profile };
-    const saved = await transact({
-      profile: putOf(key, record, isNew ? { absent: ["pk"] } : { present: ["pk"] }),
+    const written = await transact({
+      profile: putOf(key, record, isNew ? { absent: ["pk"] } : { present: ["pk"], ...atVersion(version) }),
       quota: isNew ? takeQuota(organizationId, "verificationProfileCount", maxProfiles) : [],
     });
-    if (saved.outcome === "committed") return profile;
-    if (saved.rejections.profile === undefined) {
+    if (written.outcome === "committed") return profile;
+    if (written.rejections.profile === undefined) {
       throw new ApiError("CONFLICT", { message: `An organization has at most ${maxProfiles} profiles.` });
     }
     return undefined;
   });
 }
 
-function checkTexts(profile: VerificationProfile): void {
+function checkTexts(profile: Omit<VerificationProfile, "version">): void {
   if (profile.appHash === undefined) return;
   const { texts = {}, domain } = profile;
   // Without a text in the language of a start, English is used.

@@ -33,7 +33,7 @@ interface TextOptions {
  * @throws ApiError VALIDATION_ERROR if the app hash or the domain of the start makes it too long for Android
  */
 export function verificationText(
-  profile: VerificationProfile,
+  profile: Omit<VerificationProfile, "version">,
   options: TextOptions = {},
 ): { readonly text: string; readonly locale: string } {
   const { locale = "en", appHash = profile.appHash, domain = profile.domain } = options;
@@ -60,7 +60,7 @@ export function verificationText(
  * Returns the sentences in the language that is closest to a locale, else in English. The profile's own have priority: a text of
  * the customer for the language is better than one of the gateway for the region.
  */
-function sentencesFor({ texts = {} }: VerificationProfile, requested: string): Sentences {
+function sentencesFor({ texts = {} }: Pick<VerificationProfile, "texts">, requested: string): Sentences {
   const textsOfProfile = new Map<string, Sentences>(
     Object.entries(texts).map(([tag, text]) => [
       localeOf(tag)?.toString() ?? tag,

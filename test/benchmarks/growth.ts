@@ -214,6 +214,7 @@ function contactRows(organizationId: string, index: number): Rows {
     tags: [],
     attributes: {},
     optedOut: false,
+    version: 1,
     createdAt,
     updatedAt: createdAt,
   };
@@ -235,6 +236,7 @@ function campaignRows(organizationId: string): Rows {
     senderId: "ADASHOP",
     language: "English",
     messageType: "marketing",
+    version: 1,
     createdAt,
     startedAt: createdAt,
     endedAt: createdAt,

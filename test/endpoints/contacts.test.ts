@@ -117,6 +117,7 @@ describe("a change of a contact", () => {
       tags: ["vip"],
       attributes: { city: "Paris" },
       optedOut: true,
+      version: 2,
       createdAt: contact.createdAt,
       updatedAt: changed.updatedAt,
     });

@@ -60,6 +60,7 @@ describe("a template", () => {
       name: "A template",
       body,
       placeholders: ["name", "code"],
+      version: 1,
       createdAt: template.createdAt,
       updatedAt: template.createdAt,
     });

@@ -39,11 +39,12 @@ async function read(name: string, by = customer): Promise<ApiResponse> {
 it("an organization has the profile default, until it saves another one in its place", async () => {
   // Without a name, an organization has the email of its owner, which is not for everyone who gets a code.
   const brand = "SMS gateway";
-  const first = { name: "default", brand, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
+  const fields = { brand, codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] };
+  const first = { name: "default", ...fields, version: 0 };
   expect(dataOf(await read("default"), VerificationProfile)).toEqual(first);
   expect(await findProfile(customer.organizationId)).toEqual(first);
   const saved = dataOf(await save("default", { ...shop, validitySeconds: 120 }), VerificationProfile);
-  expect(saved).toEqual({ ...first, ...shop, validitySeconds: 120, updatedAt: saved.updatedAt });
+  expect(saved).toEqual({ ...first, ...shop, validitySeconds: 120, version: 1, updatedAt: saved.updatedAt });
   expect(await findProfile(customer.organizationId)).toEqual(saved);
   expect((await remove("default")).status).toBe(200);
   expect(errorOf(await remove("default"))).toEqual(notFound);

@@ -203,6 +203,7 @@ describe("the estimate of a campaign", () => {
   const contact = (fields: Partial<Contact>): Contact => ({
     id: "con_1",
     phoneNumber: "15005550000",
+    version: 1,
     tags: ["customers"],
     attributes: {},
     optedOut: false,

@@ -18,7 +18,8 @@ const domain = "login.shop.example.com";
 const longest = profileOf({ brand: "A".repeat(30), validitySeconds: 3_600 });
 
 function profileOf(fields: Partial<VerificationProfile>): VerificationProfile {
-  return { name: "default", ...SaveVerificationProfileRequest.parse({ brand: "Acme", ...fields }) };
+  const saved = SaveVerificationProfileRequest.parse({ brand: "Acme", ...fields });
+  return { name: "default", ...saved, version: 1 };
 }
 
 function sent(text: string): string {

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { Tag } from "./contacts.ts";
-import { Currency, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
+import { Currency, idSchema, integerParameter, PageQuery, text, Timestamp, Version } from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SendSmsRequest } from "./sms.ts";
 import { notNull } from "./validation.ts";
 
@@ -95,6 +95,7 @@ export const UpdateCampaignRequest = z
     language: z.optional(Language),
     messageType: z.optional(MessageType),
     expiresInSeconds: z.optional(z.nullable(ExpiresInSeconds)),
+    version: z.optional(Version),
   })
   .check(
     z.refine(({ message, templateId }) => message === undefined || templateId === undefined, {
@@ -189,6 +190,12 @@ const CampaignProgress = z
 
 export const CampaignParams = z.object({ id: idSchema("cmp") });
 
+export const LaunchQuery = z.strictObject({
+  version: z.optional(integerParameter(0, Number.MAX_SAFE_INTEGER)).register(z.globalRegistry, {
+    description: "The `version` of the draft as you saw it. Another one is rejected with `CONFLICT`.",
+  }),
+});
+
 export const Campaign = z
   .object({
     id: idSchema("cmp"),
@@ -208,6 +215,7 @@ export const Campaign = z
     messageType: MessageType,
     expiresInSeconds: z.optional(ExpiresInSeconds),
     progress: CampaignProgress,
+    version: Version,
     createdAt: Timestamp,
     scheduledAt: z.optional(Timestamp),
     startedAt: z.optional(Timestamp),

@@ -1,7 +1,16 @@
 import * as z from "zod/mini";
 
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
-import { ErrorDetail, idSchema, PageQuery, SearchText, text, Timestamp, trimmed } from "./primitives.ts";
+import {
+  ErrorDetail,
+  idSchema,
+  PageQuery,
+  SearchText,
+  text,
+  Timestamp,
+  trimmed,
+  Version,
+} from "./primitives.ts";
 import { notNull } from "./validation.ts";
 
 const Name = text(100).check(z.overwrite(trimmed));
@@ -90,6 +99,7 @@ export const UpdateContactRequest = z
     tags: z.optional(z.nullable(Tags)),
     attributes: z.optional(z.nullable(Attributes)),
     optedOut: z.optional(OptedOut),
+    version: z.optional(Version),
   })
   .register(z.globalRegistry, {
     id: "UpdateContactRequest",
@@ -110,6 +120,7 @@ export const Contact = z
     tags: z.array(z.string()),
     attributes: z.record(z.string(), z.string()),
     optedOut: OptedOut,
+    version: Version,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

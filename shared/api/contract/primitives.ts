@@ -52,6 +52,12 @@ export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
     );
 }
 
+export const Version = z.int().check(z.nonnegative()).register(z.globalRegistry, {
+  id: "Version",
+  description:
+    "Counts the changes. A change that names it is rejected with `CONFLICT` when there has been another one since.",
+});
+
 /** ISO 8601 in UTC, for example `2026-03-01T09:30:00.000Z`. */
 export const Timestamp = z.iso.datetime();
 

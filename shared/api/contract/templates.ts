@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { idSchema, text, Timestamp, messageText } from "./primitives.ts";
+import { idSchema, text, Timestamp, messageText, Version } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
 const Name = text(100).check(z.minLength(1, "must not be empty"));
@@ -16,7 +16,7 @@ export const CreateTemplateRequest = z.object({ name: Name, body: Body }).regist
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
 export const UpdateTemplateRequest = z
-  .strictObject({ name: z.optional(Name), body: z.optional(Body) })
+  .strictObject({ name: z.optional(Name), body: z.optional(Body), version: z.optional(Version) })
   .register(z.globalRegistry, {
     id: "UpdateTemplateRequest",
     description: "Fields that are not there stay as they are.",
@@ -34,6 +34,7 @@ export const Template = z
     placeholders: z.array(z.string()).register(z.globalRegistry, {
       description: "The placeholders that need a value, in the order of their first appearance.",
     }),
+    version: Version,
     createdAt: Timestamp,
     updatedAt: Timestamp,
   })

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
-import { text, Timestamp } from "./primitives.ts";
+import { text, Timestamp, Version } from "./primitives.ts";
 import { SenderId } from "./senders.ts";
 import { AppHash, Domain, Locale, ProfileName } from "./verifications.ts";
 
@@ -50,10 +50,12 @@ const fields = {
 };
 
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
-export const SaveVerificationProfileRequest = z.strictObject(fields).register(z.globalRegistry, {
-  id: "SaveVerificationProfileRequest",
-  examples: [{ brand: "Ada's shop", countries: ["GB", "US"], guard: "block" }],
-});
+export const SaveVerificationProfileRequest = z
+  .strictObject({ ...fields, version: z.optional(Version) })
+  .register(z.globalRegistry, {
+    id: "SaveVerificationProfileRequest",
+    examples: [{ brand: "Ada's shop", countries: ["GB", "US"], guard: "block" }],
+  });
 export type SaveVerificationProfileRequest = z.infer<typeof SaveVerificationProfileRequest>;
 
 export const VerificationProfileParams = z.object({ name: ProfileName });
@@ -62,6 +64,7 @@ export const VerificationProfile = z
   .object({
     name: ProfileName,
     ...fields,
+    version: Version,
     updatedAt: z.optional(Timestamp).register(z.globalRegistry, {
       description: "Absent from `default` until you save it.",
     }),

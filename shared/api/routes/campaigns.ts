@@ -5,6 +5,7 @@ import {
   CreateCampaignRequest,
   DeletedCampaign,
   RecipientsQuery,
+  LaunchQuery,
   UpdateCampaignRequest,
 } from "../contract/campaigns.ts";
 import { PageQuery } from "../contract/primitives.ts";
@@ -97,6 +98,7 @@ export const launchCampaign = {
   auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
+  query: LaunchQuery,
   data: Campaign,
   audited: auditedOfCampaign,
   errors: ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROVED", "CONFLICT", "NO_RECIPIENTS"],

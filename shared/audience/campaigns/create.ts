@@ -47,6 +47,7 @@ export async function createCampaign(
     language: request.language,
     messageType: request.messageType,
     expiresInSeconds: request.expiresInSeconds,
+    version: 1,
     createdAt: createdAt.toISOString(),
     scheduledAt,
     position: "",

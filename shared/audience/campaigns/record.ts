@@ -22,6 +22,7 @@ import {
   type Lease,
 } from "../../platform/table/lease.ts";
 import { findItem } from "../../platform/table/read.ts";
+import { atVersion, versionField } from "../../platform/table/version.ts";
 import { insertOf, type Update, updateOf, type Write } from "../../platform/table/write.ts";
 import { scheduledRun } from "./campaign-job.ts";
 
@@ -60,6 +61,7 @@ export const CampaignRecord = z.object({
   messageType: MessageType,
   /** The time in which each message must be submitted to a carrier. By default it is that of any message. */
   expiresInSeconds: z.optional(z.int().check(z.positive())),
+  version: versionField,
   createdAt: z.string(),
   scheduledAt: z.optional(z.string()),
   startedAt: z.optional(z.string()),
@@ -124,6 +126,7 @@ export function toApiCampaign(record: CampaignRecord, counts: CountsRecord | und
       charged: amountOf(record.chargedMicros),
       currency: config.currency(),
     },
+    version: record.version,
     createdAt: record.createdAt,
     scheduledAt: record.scheduledAt,
     startedAt: record.startedAt,
@@ -185,7 +188,7 @@ export function create(record: CampaignRecord): Write[] {
   ];
 }
 
-/** draft, paused or failed → sending. */
+/** draft, paused or failed → sending, with the text and the audience that were checked. */
 export function launch(record: CampaignRecord, at: Date): Write[] {
   const { organizationId, id, status, startedAt } = record;
   const time = at.toISOString();
@@ -194,7 +197,7 @@ export function launch(record: CampaignRecord, at: Date): Write[] {
     updateOf(
       keyOf(record),
       { set: { status: "sending", ...set }, remove: ["errorCode", "endedAt"] },
-      { is: { status } },
+      { is: { status }, ...atVersion(record.version) },
     ),
     scheduledRun({ organizationId, campaignId: id }),
   ];

@@ -17,6 +17,7 @@ import { keys } from "../../platform/table/keys.ts";
 import { pageOf, readPage, readWantedPage } from "../../platform/table/page.ts";
 import { findTogether, itemsOf } from "../../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { atVersion, requireVersion } from "../../platform/table/version.ts";
 import { changesOfPatch, updateOf, type Write, deleteOf } from "../../platform/table/write.ts";
 import { TextSearch } from "../../platform/text-search.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
@@ -109,7 +110,7 @@ async function readContact(organizationId: string, contactId: string): Promise<C
 /**
  * Changes the given fields and no others. Without any, nothing changes.
  * @throws ApiError VALIDATION_ERROR for an impossible number. NOT_FOUND, also for a contact of another organization. CONFLICT
- *   when another contact has the number.
+ *   when another contact has the number, and for another version than the given one.
  *   OPT_OUT_BY_REPLY when it would lift a person's STOP. UNAVAILABLE when too many other changes came in between.
  */
 export async function updateContact(
@@ -117,13 +118,19 @@ export async function updateContact(
   contactId: string,
   request: UpdateContactRequest,
 ): Promise<Contact> {
-  if (request.phoneNumber !== undefined) checkPhoneNumber(request.phoneNumber);
+  const { version, ...fields } = request;
+  if (fields.phoneNumber !== undefined) checkPhoneNumber(fields.phoneNumber);
   return untilUndisturbed(async () => {
     const seen = await readContact(organizationId, contactId);
-    if (Object.values(request).every((value) => value === undefined)) return toApiContact(seen);
-    return (await changeContact(seen, request)) ? getContact(organizationId, contactId) : undefined;
+    requireVersion(version, seen.version);
+    if (Object.values(fields).every((value) => value === undefined)) return toApiContact(seen);
+    return (await changeContact(seen, fields, { version }))
+      ? getContact(organizationId, contactId)
+      : undefined;
   });
 }
+
+type Unchanged = Partial<Pick<ContactRecord, "updatedAt"> & Pick<UpdateContactRequest, "version">>;
 
 /**
  * Changes a contact, unless its number has changed since it was read.
@@ -134,7 +141,7 @@ export async function updateContact(
 export async function changeContact(
   seen: ContactRecord,
   request: UpdateContactRequest,
-  unchanged: Pick<Partial<ContactRecord>, "updatedAt"> = {},
+  unchanged: Unchanged = {},
 ): Promise<boolean> {
   const updated = await transact(await updateWrites(seen, request, unchanged));
   if (updated.outcome === "committed") return true;
@@ -147,28 +154,29 @@ export async function changeContact(
 async function updateWrites(
   seen: ContactRecord,
   request: UpdateContactRequest,
-  unchanged: Pick<Partial<ContactRecord>, "updatedAt">,
+  { version, ...unchanged }: Unchanged,
 ): Promise<Record<"contact" | "number" | "others", Write | readonly Write[]>> {
   const { organizationId, id, phoneNumber } = seen;
   const optOut = await optOutWrites(seen, request);
-  const changes = changesOfPatch<"contact">({
+  const patch = changesOfPatch<"contact">({
     ...request,
     optedOut: optOut.optedOut,
     tags: request.tags === null ? [] : request.tags,
     attributes: request.attributes === null ? {} : request.attributes,
     updatedAt: now().toISOString(),
   });
+  const changes = { ...patch, add: { version: 1 } };
   const key = keys.contact(organizationId, id);
   if (request.phoneNumber === undefined || request.phoneNumber === phoneNumber) {
     return {
-      contact: updateOf(key, changes, { is: { phoneNumber, ...unchanged } }),
+      contact: updateOf(key, changes, { is: { phoneNumber, ...unchanged }, ...atVersion(version) }),
       number: [],
       others: optOut.writes,
     };
   }
   return {
     // The opt-out follows the contact to its new number.
-    contact: updateOf(key, changes, { is: { phoneNumber, optedOut: seen.optedOut } }),
+    contact: updateOf(key, changes, { is: { phoneNumber, optedOut: seen.optedOut }, ...atVersion(version) }),
     number: numberPut(seen, request.phoneNumber),
     others: [deleteOf(keys.contactOfNumber(organizationId, phoneNumber)), ...optOut.writes],
   };

@@ -6,6 +6,7 @@ import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem, queryRows, type Row } from "../../platform/table/read.ts";
+import { versionField } from "../../platform/table/version.ts";
 import { insertOf, type Put, type Write } from "../../platform/table/write.ts";
 
 export const ContactRecord = z.object({
@@ -19,6 +20,7 @@ export const ContactRecord = z.object({
   attributes: z.record(z.string(), z.string()),
   /** A copy of the opt-out of its number, which is written with it (`opt-outs/record.ts`). */
   optedOut: z.boolean(),
+  version: versionField,
   createdAt: z.string(),
   updatedAt: z.string(),
 });
@@ -49,6 +51,7 @@ export async function newContact(
     organizationId,
     ...request,
     optedOut: request.optedOut || (known !== undefined && inForce(known) !== undefined),
+    version: 1,
     createdAt,
     updatedAt: createdAt,
   };
@@ -121,6 +124,7 @@ export function toApiContact(record: ContactRecord): Contact {
     tags: record.tags,
     attributes: record.attributes,
     optedOut: record.optedOut,
+    version: record.version,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
   };

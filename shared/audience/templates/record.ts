@@ -4,11 +4,13 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { Template } from "../../api/contract/templates.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
+import { versionField } from "../../platform/table/version.ts";
 import { placeholdersOf } from "./render.ts";
 
 export const TemplateRecord = z.extend(z.omit(Template, { placeholders: true }), {
   entity: z.literal("template"),
   organizationId: z.string(),
+  version: versionField,
 });
 export type TemplateRecord = z.infer<typeof TemplateRecord>;
 
@@ -35,6 +37,7 @@ export function toApiTemplate(record: TemplateRecord): Template {
     name: record.name,
     body: record.body,
     placeholders: placeholdersOf(record.body),
+    version: record.version,
     createdAt: record.createdAt,
     updatedAt: record.updatedAt,
   };

@@ -7,6 +7,7 @@ import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readPage } from "../../platform/table/page.ts";
 import { transact } from "../../platform/table/transact.ts";
+import { atVersion, requireVersion } from "../../platform/table/version.ts";
 import { insertOf, updateItem, updateOf, deleteOf } from "../../platform/table/write.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
@@ -29,6 +30,7 @@ export async function createTemplate(
     id: newId("tpl"),
     organizationId,
     ...request,
+    version: 1,
     createdAt,
     updatedAt: createdAt,
   };
@@ -67,22 +69,24 @@ export async function getTemplate(organizationId: string, templateId: string): P
 /**
  * Changes the given fields and no others. Without any, nothing changes.
  * @throws ApiError VALIDATION_ERROR for a malformed placeholder; NOT_FOUND, also for a template of another
- *   organization; UNAVAILABLE when too many other changes came in between
+ *   organization; CONFLICT for another version than the given one
  */
 export async function updateTemplate(
   organizationId: string,
   templateId: string,
   request: UpdateTemplateRequest,
 ): Promise<Template> {
-  if (request.body !== undefined) checkBody(request.body);
-  if (request.name !== undefined || request.body !== undefined) {
-    const changes = { set: { ...request, updatedAt: now().toISOString() } };
-    const key = keys.template(organizationId, templateId);
-    const updated = await updateItem(TemplateRecord, updateOf(key, changes, { present: ["pk"] }));
-    if (!updated.applied) throw new ApiError("NOT_FOUND");
-    return toApiTemplate(updated.item);
-  }
-  return getTemplate(organizationId, templateId);
+  const { version, ...fields } = request;
+  if (fields.body !== undefined) checkBody(fields.body);
+  if (fields.name === undefined && fields.body === undefined) return getTemplate(organizationId, templateId);
+  const changes = { set: { ...fields, updatedAt: now().toISOString() }, add: { version: 1 } };
+  const key = keys.template(organizationId, templateId);
+  const requires = { present: ["pk"], ...atVersion(version) } as const;
+  const updated = await updateItem(TemplateRecord, updateOf(key, changes, requires));
+  if (updated.applied) return toApiTemplate(updated.item);
+  if (updated.found === undefined) throw new ApiError("NOT_FOUND");
+  requireVersion(version, TemplateRecord.parse(updated.found).version);
+  throw new ApiError("UNAVAILABLE");
 }
 
 /**

@@ -7,6 +7,7 @@ import { api } from "../api.ts";
 import { batchesOf, failedRowsOf, type ImportRow } from "../contact-import.ts";
 import { linkTo } from "../router.ts";
 import { saveTable } from "../save-file.ts";
+import { untag } from "../untag.ts";
 import { useAction } from "./dialog.tsx";
 import { Labeled } from "./field.tsx";
 import { fieldOf } from "./form-state.ts";
@@ -46,9 +47,7 @@ async function untagOthers(tag: string, rows: readonly ImportRow[]): Promise<num
   const others: Contact[] = [];
   const tagged = everyRow(async (next) => api().listContacts({ query: { tag, limit: 100, ...next } }));
   for await (const contact of tagged) if (!numbers.has(contact.phoneNumber)) others.push(contact);
-  for (const { id, tags } of others) {
-    await api().updateContact({ params: { id }, body: { tags: tags.filter((each) => each !== tag) } });
-  }
+  for (const contact of others) await untag(contact, tag);
   return others.length;
 }
 

@@ -120,7 +120,8 @@ function CampaignForm({
     } as const;
     const expiresInSeconds = secondsOf(values.expiresInSeconds);
     if (edited !== undefined) {
-      const body = { ...common, expiresInSeconds: expiresInSeconds ?? null };
+      const { version } = edited;
+      const body = { ...common, expiresInSeconds: expiresInSeconds ?? null, version };
       await api().updateCampaign({ params: { id: edited.id }, body });
       go(`campaigns/${edited.id}`);
       announce("Draft saved.");

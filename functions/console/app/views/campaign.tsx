@@ -64,7 +64,7 @@ export function Campaign({ id }: ViewProps) {
 }
 
 function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<CampaignOf> }) {
-  const { id, status } = campaign;
+  const { id, status, version } = campaign;
   const isOver = status === "completed" || status === "cancelled";
   return (
     <>
@@ -82,7 +82,9 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           act={async () => {
             const options = { params: { id } };
             const isPaused = status === "paused";
-            load.replace(await (isPaused ? api().resumeCampaign(options) : api().launchCampaign(options)));
+            // Only the draft that the person saw is launched.
+            const launch = { ...options, query: status === "draft" ? { version } : {} };
+            load.replace(await (isPaused ? api().resumeCampaign(options) : api().launchCampaign(launch)));
             announce(status === "draft" ? "Campaign launched." : "Campaign resumed.");
           }}
         />

@@ -56,7 +56,12 @@ function Edit({ contact, load }: { contact: ContactRecord; load: Load<ContactRec
   const form = useForm(valuesOf(contact), async (values) => {
     const { firstName, lastName, ...rest } = await contactOf(values);
     // An emptied field is cleared; an absent field would stay unchanged.
-    const body = { ...rest, firstName: firstName ?? null, lastName: lastName ?? null };
+    const body = {
+      ...rest,
+      firstName: firstName ?? null,
+      lastName: lastName ?? null,
+      version: contact.version,
+    };
     load.replace(await api().updateContact({ params: { id: contact.id }, body }));
     announce("Contact saved.");
   });

@@ -15,6 +15,7 @@ import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
 import { rememberList, type ViewProps } from "../router.ts";
 import { given, tagsOf } from "../typed.ts";
+import { untag } from "../untag.ts";
 
 /** Contacts, newest first, filtered by the query. */
 export function Contacts({ query }: ViewProps) {
@@ -106,9 +107,7 @@ function TagMany({ contacts, onDone }: { contacts: Pages<Contact>; onDone: () =>
       if (contact.tags.includes(name) === isRemoved) changed.push(contact);
     }
     if (isRemoved) {
-      for (const { id, tags } of changed) {
-        await api().updateContact({ params: { id }, body: { tags: tags.filter((each) => each !== name) } });
-      }
+      for (const contact of changed) await untag(contact, name);
     } else {
       for (let start = 0; start < changed.length; start += blockSize) {
         const block = changed

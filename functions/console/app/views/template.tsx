@@ -67,7 +67,8 @@ export function Template({ id }: ViewProps) {
 
 function Edit({ template, load }: { template: TemplateRecord; load: Load<TemplateRecord> }) {
   const form = useForm({ name: template.name, body: template.body }, async (values) => {
-    load.replace(await api().updateTemplate({ params: { id: template.id }, body: values }));
+    const { id, version } = template;
+    load.replace(await api().updateTemplate({ params: { id }, body: { ...values, version } }));
     announce("Template saved.");
   });
   return <Editor form={form} action="Save" />;

@@ -107,6 +107,7 @@ function Editor({ profile, onSaved }: { profile?: VerificationProfile; onSaved: 
       countries: chosen.data,
       guard: shape.guard.parse(values.guard),
       allow: tagsOf(values.allow),
+      version: profile?.version,
     };
     await api().saveVerificationProfile({ params: { name: name.trim() }, body });
     await onSaved();
