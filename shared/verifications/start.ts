@@ -21,6 +21,7 @@ import { owedEnding, owesEnding } from "./ending-job.ts";
 import { guardStart, noteUnaccepted, noteUndelivered } from "./guard/guard.ts";
 import { findProfile } from "./profiles.ts";
 import {
+  checksBefore,
   findVerification,
   isPending,
   maxChecks,
@@ -115,6 +116,7 @@ async function begin(
   const { text, locale } = verificationText(profile, request);
   const validUntil = new Date(at.getTime() + profile.validitySeconds * secondMs).toISOString();
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
+  const code = await newCode(id, { own: request.code, length: profile.codeLength });
   const draft: VerificationRecord = {
     entity: "verification",
     id,
@@ -123,13 +125,13 @@ async function begin(
     to,
     profile: request.profile,
     locale,
-    checks: 0,
+    checks: checksBefore(code),
     sends: 0,
     validUntil,
     createdAt: at.toISOString(),
     text,
     senderId: request.senderId ?? profile.senderId,
-    code: await newCode(id, { own: request.code, length: profile.codeLength }),
+    code,
     metadata,
     messageMicros: 0,
     feeMicros: 0,
@@ -193,10 +195,10 @@ async function repeat(
   pending: VerificationRecord,
   options: AcceptOptions,
 ): Promise<Verification> {
-  const { id, nextSendAt, sends } = pending;
+  const { nextSendAt, sends } = pending;
   const { code: callerCode } = request;
   if (callerCode !== undefined || sends === maxSends || secondsUntil(nextSendAt) === 0) {
-    const changes = await changesOf(organization.id, request, id);
+    const changes = await changesOf(organization.id, request, pending);
     return toApiVerification(await sendAgain(organization, pending, options, changes));
   }
   const verification = toApiVerification(pending);
@@ -211,7 +213,7 @@ async function repeat(
 async function changesOf(
   organizationId: string,
   request: StartVerificationRequest,
-  id: string,
+  { id, checks }: VerificationRecord,
 ): Promise<RepeatChanges> {
   const { code: callerCode, locale, profile: name } = request;
   if (callerCode === undefined && locale === undefined) return {};
@@ -223,12 +225,13 @@ async function changesOf(
   const text = locale === undefined ? {} : verificationText(profile, request);
   if (callerCode === undefined) return text;
   const validUntil = new Date(now().getTime() + profile.validitySeconds * secondMs).toISOString();
-  return { ...text, code: await newCode(id, { own: callerCode, length: callerCode.length }), validUntil };
+  const code = await newCode(id, { own: callerCode, length: callerCode.length });
+  return { ...text, code, validUntil, checks: Math.max(checks, checksBefore(code)) };
 }
 
 /**
  * Sends the code of a pending verification again.
- * @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING, TOO_MANY_SENDS, and the errors of `acceptMessage`
+ * @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING, TOO_MANY_CHECKS, TOO_MANY_SENDS, and the errors of `acceptMessage`
  */
 export async function resendVerification(
   organization: OrganizationRecord,
