@@ -116,8 +116,9 @@ export async function completeEnding({
       throw new ReturnsLater("the code is still valid");
     }
     record =
-      (await end(record, "expired", new Date(record.validUntil), { is: { status: "pending" } })) ??
-      (await findVerification(organizationId, verificationId));
+      (await end(record, "expired", new Date(record.validUntil), {
+        is: { status: "pending", validUntil: record.validUntil },
+      })) ?? (await findVerification(organizationId, verificationId));
   }
   if (record === undefined) return;
   if (record.refund === "due") {

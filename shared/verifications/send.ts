@@ -9,7 +9,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
-import { owedEnding, owesEnding } from "./ending-job.ts";
+import { owedEnding } from "./ending-job.ts";
 import { maxChecks, maxSends, toApiVerification, whilePending, type VerificationRecord } from "./record.ts";
 
 /** The seconds from each send to the next one. */
@@ -113,7 +113,7 @@ export async function sendAgain(
     const sent = { messageMicros, messageIds, sends: count, nextSendAt: next };
     const set = { ...sent, code, validUntil, text, locale, checks: changes.checks };
     const { is, above } = whilePending(at);
-    const isExtended = validUntil !== before.validUntil && owesEnding(organization, before);
+    const isExtended = validUntil !== before.validUntil;
     return [
       updateOf(
         keys.verification(organization.id, before.id),

@@ -17,7 +17,7 @@ import { transact } from "../platform/table/transact.ts";
 import { insertOf, putItem, putOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
 import { endNow, eventOf } from "./end.ts";
-import { owedEnding, owesEnding } from "./ending-job.ts";
+import { owedEnding } from "./ending-job.ts";
 import { guardStart, noteUnaccepted, noteUndelivered } from "./guard/guard.ts";
 import { findProfile } from "./profiles.ts";
 import {
@@ -155,7 +155,7 @@ async function begin(
     return [
       insertOf(keys.verification(organizationId, id), started),
       putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] }),
-      ...(owesEnding(organization, started) ? [owedEnding(started)] : []),
+      owedEnding(started),
     ];
   };
   try {
