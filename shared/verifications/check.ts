@@ -10,6 +10,7 @@ import { keys } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { countCheck } from "./checks-of-day.ts";
 import { endNow } from "./end.ts";
 import {
   isPending,
@@ -24,8 +25,8 @@ import {
  * Checks a code as people type it. Words beside its digits, such as those of its message, do not count. Each check is counted
  * before the code is compared, so that parallel guesses never exceed the maximum. Only one check approves a verification. The one
  * after the last fails it.
- * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS; UNAVAILABLE without
- *   the key of the code
+ * @throws ApiError VERIFICATION_NOT_PENDING also for a verification that does not exist, TOO_MANY_CHECKS of it or of its number;
+ *   UNAVAILABLE without the key of the code
  */
 export async function checkVerification(
   organization: Pick<OrganizationRecord, "webhookCount">,
@@ -50,6 +51,7 @@ export async function checkVerification(
     throw new ApiError("TOO_MANY_CHECKS");
   }
   const record = counted.item;
+  if (!isTest) await countCheck(record);
   const checksLeft = maxChecks - record.checks;
   const expected = await codeOf(id, record.code).catch((error: unknown) => {
     throw new ApiError("UNAVAILABLE", { cause: error });

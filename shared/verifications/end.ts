@@ -16,6 +16,7 @@ import type { Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
 import { stateOfOrganization, type OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { endCount } from "./checks-of-day.ts";
 import { endingJob, type EndingJob } from "./ending-job.ts";
 import { noteApproved } from "./guard/guard.ts";
 import {
@@ -67,7 +68,7 @@ export async function endNow(
     log.warn("verification.ending_pending", { organizationId: ended.organizationId, error });
   });
   if (status === "approved" && !isTestId(ended.id))
-    await noteApproved({ ...ended, startedAt: momentOf(ended.id) });
+    await Promise.all([endCount(ended), noteApproved({ ...ended, startedAt: momentOf(ended.id) })]);
   return ended;
 }
 

@@ -9,6 +9,7 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { requireCheck } from "./checks-of-day.ts";
 import { owedEnding } from "./ending-job.ts";
 import { maxChecks, maxSends, toApiVerification, whilePending, type VerificationRecord } from "./record.ts";
 
@@ -104,6 +105,7 @@ export async function sendAgain(
 ): Promise<VerificationRecord> {
   if (before.checks >= maxChecks) throw new ApiError("TOO_MANY_CHECKS");
   requireSend(before);
+  if (!isTestId(before.id)) await requireCheck(before);
   if (before.to === redactedText) throw new ApiError("VERIFICATION_NOT_PENDING");
   const { to, sends } = before;
   const replaced = { ...before, ...changes };

@@ -16,6 +16,7 @@ import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
 import { insertOf, putItem, putOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { blockedByChecks } from "./checks-of-day.ts";
 import { endNow, eventOf } from "./end.ts";
 import { owedEnding } from "./ending-job.ts";
 import { guardStart, noteUnaccepted, noteUndelivered } from "./guard/guard.ts";
@@ -140,7 +141,9 @@ async function begin(
   };
   // Later the guard knows the time of the start from the id.
   const guarded = { id, organizationId, to, startedAt: momentOf(id), profile, ip, deviceId };
-  const decision = isTest ? ({ outcome: "allowed" } as const) : await guardStart(guarded);
+  const decision = isTest
+    ? ({ outcome: "allowed" } as const)
+    : ((await blockedByChecks(guarded)) ?? (await guardStart(guarded)));
   const verification = { ...draft, ...("rule" in decision ? { guardRule: decision.rule } : {}) };
   if (decision.outcome === "blocked") {
     await noteBlocked(organization, { ...verification, status: "blocked" });

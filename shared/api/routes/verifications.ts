@@ -15,7 +15,7 @@ import type { Route } from "./route.ts";
 
 /** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
 export const startErrors = /* @__PURE__ */ (() =>
-  [...sendErrors, "VERIFICATION_BLOCKED", "TOO_MANY_SENDS", "NOT_FOUND"] as const)();
+  [...sendErrors, "VERIFICATION_BLOCKED", "TOO_MANY_CHECKS", "TOO_MANY_SENDS", "NOT_FOUND"] as const)();
 const resendErrors = /* @__PURE__ */ (() =>
   [...sendErrors, "VERIFICATION_NOT_PENDING", "TOO_MANY_CHECKS", "TOO_MANY_SENDS"] as const)();
 
