@@ -37,12 +37,14 @@ async function end(
   status: End,
   at: Date,
   requires: Requirements<"verification"> = whilePending(at),
+  checkProof?: string,
 ): Promise<VerificationRecord | undefined> {
   const refund = status === "approved" || feeMicros === 0 ? undefined : "due";
-  const set = { status, endedAt: at.toISOString(), endToken: randomUUID(), refund } as const;
+  const set = { status, endedAt: at.toISOString(), endToken: randomUUID(), refund, checkProof } as const;
+  const remove = checkProof === undefined ? (["checkProof"] as const) : [];
   const ended = await updateItem(
     VerificationRecord,
-    updateOf(keys.verification(organizationId, id), { set }, requires),
+    updateOf(keys.verification(organizationId, id), { set, remove }, requires),
     { isOwn: ({ endToken }) => endToken === set.endToken },
   );
   return ended.applied ? ended.item : undefined;
@@ -50,14 +52,16 @@ async function end(
 
 /**
  * Ends a pending verification for its customer, and queues the rest. The job that its start stored does the rest once more.
+ * @param checkProof recognizes the repeat of the check that approved it
  * @throws ApiError VERIFICATION_NOT_PENDING
  */
 export async function endNow(
   { webhookCount }: Pick<OrganizationRecord, "webhookCount">,
   record: VerificationRecord,
   status: Exclude<End, "expired">,
+  checkProof?: string,
 ): Promise<VerificationRecord> {
-  const ended = await end(record, status, now());
+  const ended = await end(record, status, now(), undefined, checkProof);
   if (ended === undefined) throw new ApiError("VERIFICATION_NOT_PENDING");
   const event = webhookCount > 0 ? eventOf(ended) : undefined;
   const jobs = [

@@ -59,6 +59,10 @@ export const VerificationRecord = z.object({
   messageIds: z.array(z.string()),
   /** Names the call that ended it, so that its repeat after a lost response recognizes it. */
   endToken: z.optional(z.string()),
+  /** Recognizes the repeat of its last check, and then only that of the check that approved it: see `proofOfCheck`. */
+  checkProof: z.optional(z.string()),
+  /** How often a check was repeated, or tried to be, after the approval. */
+  repeats: z.optional(z.int()),
   expiresAt: z.int(),
 });
 export type VerificationRecord = z.infer<typeof VerificationRecord>;

@@ -47,13 +47,17 @@ export const checkVerification = {
   summary: "Check the code that a person typed, at most five times",
   description:
     "A wrong code is no error: `valid` is `false`. A verification can be checked five times, or three with fewer than six " +
-    "characters, and approved once. One more check fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`.",
+    "characters, and approved once. One more check fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`. " +
+    "After a lost response, repeat the check with the same `Idempotency-Key` and code. It gets the same result until the code " +
+    "expires, at most five times. Another code, or another key, is another check.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
   body: CheckVerificationRequest,
   data: VerificationCheck,
+  idempotent: true,
+  recognizesRepeats: true,
   errors: ["VERIFICATION_NOT_PENDING", "TOO_MANY_CHECKS"],
 } as const satisfies Route;
 
