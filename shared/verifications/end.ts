@@ -4,6 +4,7 @@ import { ApiError } from "../api/contract/errors.ts";
 import type { WebhookEvent } from "../api/contract/events.ts";
 import { PhoneNumber } from "../api/contract/phone-numbers.ts";
 import type { Verification, VerificationOutcome } from "../api/contract/verifications.ts";
+import { MessageRecord } from "../messages/message/record.ts";
 import { postToWallet } from "../money/wallet/post.ts";
 import { eventJob } from "../notices/event-job.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
@@ -14,6 +15,7 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
 import { stateOfOrganization, type OrganizationRecord } from "../tenancy/organizations/record.ts";
 import { endCount } from "./checks-of-day.ts";
@@ -137,8 +139,19 @@ export async function completeEnding({
       together: () => [updateOf(key, { set: { refund: "done" } }, { is: { refund: "due" } })],
     });
   }
+  await noteFee(record);
   const event = (await stateOfOrganization(organizationId)).hasWebhooks ? eventOf(record) : undefined;
   if (event !== undefined) await enqueue(eventJob(organizationId, event));
+}
+
+/** Notes at the message of a fee whether it is kept, so that the usage of its day can be final. */
+async function noteFee({ organizationId, status, feeMicros, messageIds }: VerificationRecord): Promise<void> {
+  const [id] = messageIds;
+  if (id === undefined || feeMicros === 0 || status === "pending") return;
+  const set = { fee: status === "approved" ? "kept" : "returned" } as const;
+  // The retention may have deleted it.
+  const update = updateOf(messageKey({ organizationId, id }), { set }, { present: ["pk"] });
+  await updateItem(MessageRecord, update);
 }
 
 /** Returns the event for the customer; none for a verification that was cancelled or whose number was erased. */
