@@ -1,17 +1,21 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
+import { eraseOrganization } from "../../shared/accounts/erasure/organization.ts";
 import { sumOfLedger } from "../../shared/figures/books/movements.ts";
 import { listTransactions } from "../../shared/figures/statements/transactions.ts";
 import { getUsage } from "../../shared/figures/statements/usage.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { listMessages } from "../../shared/messages/search/list.ts";
+import { closeWallet } from "../../shared/money/wallet/adjust.ts";
 import { debitWallet } from "../../shared/money/wallet/debit.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { PutCommand, TransactWriteCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { usesToday } from "../../shared/platform/limits/daily.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { completeEnding } from "../../shared/verifications/end.ts";
 import { eraseVerificationsOf } from "../../shared/verifications/erase.ts";
@@ -122,6 +126,8 @@ it.each([
 
 it("starts at the same time count one message, also those whose debit was returned", async () => {
   await Promise.allSettled(Array.from({ length: 6 }, async () => startFor(organizationId)));
+  // The daily cap gets each fee back with its message.
+  expect((await readWallet(organizationId)).spentTodayMicros).toBe(priceMicros + feeMicros);
   expect(await settled()).toEqual({ total: 1, balanceMicros: initialMicros - priceMicros - feeMicros });
 });
 
@@ -158,6 +164,24 @@ it.each([1, 2, 3, 4, 5, 6, 7, 8])(
 it("the total of the list is not negative where an older release lost count of fees", async () => {
   await damage(keys.wallet(organizationId), { feeCount: 3 });
   expect((await listMessages(ownerOf(organizationId), page)).meta.total).toBe(0);
+});
+
+it("an organization is not erased before its fee returns", async () => {
+  const { id } = await startFor(organizationId);
+  await closeWallet(organizationId, "x");
+  const { balanceMicros } = await readWallet(organizationId);
+  await postToWallet({ organizationId, type: "correction", amountMicros: -balanceMicros });
+  await settled();
+  expect((await eraseOrganization(organizationId)).messagesLeft).toBeGreaterThanOrEqual(1);
+  expect((await getVerification(ownerOf(organizationId), id)).pricing.fee).toBe(0.05);
+});
+
+it("a fee counts for the approval and the daily budget of a key", async () => {
+  const held = apiKeyOf(organizationId, { limits: { budgetKeyId: "key_held", holdAbove: 0.01 } });
+  await expect(startFor(organizationId, {}, held)).rejects.toMatchObject({ code: "INSUFFICIENT_SCOPE" });
+  const limits = { budgetKeyId: newId("key"), dailyBudget: 1 };
+  await startFor(organizationId, {}, apiKeyOf(organizationId, { limits }));
+  expect(await usesToday("key-budget", limits.budgetKeyId)).toBe(priceMicros + feeMicros);
 });
 
 it("nothing is charged beyond the balance or the cap, the fee included", async () => {
