@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-import type { Route } from "../shared/api/routes/route.ts";
+import { keepsResponse, type Route } from "../shared/api/routes/route.ts";
 import { queueNames, type QueueName } from "../shared/platform/queue-names.ts";
 import { keyFamilies, type KeyFamily } from "../shared/platform/table/key-families.ts";
 import { projectRoot } from "./project-root.ts";
@@ -78,7 +78,7 @@ export class Access {
       name,
       ...(route === undefined ? [] : ["endpoint"]),
       ...(route === undefined || route.auth === "none" ? [] : ["authenticated"]),
-      ...(route?.idempotent === true ? ["idempotent"] : []),
+      ...(route !== undefined && keepsResponse(route) ? ["idempotent"] : []),
       ...(route?.audited === undefined ? [] : ["audited"]),
     ];
     const entries = this.names.flatMap((each) => entriesByName.get(each) ?? []);

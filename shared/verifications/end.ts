@@ -4,6 +4,7 @@ import { ApiError } from "../api/contract/errors.ts";
 import type { WebhookEvent } from "../api/contract/events.ts";
 import { PhoneNumber } from "../api/contract/phone-numbers.ts";
 import type { Verification, VerificationOutcome } from "../api/contract/verifications.ts";
+import { MessageRecord } from "../messages/message/record.ts";
 import { postToWallet } from "../money/wallet/post.ts";
 import { eventJob } from "../notices/event-job.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
@@ -14,8 +15,10 @@ import { enqueue } from "../platform/jobs/queue.ts";
 import { log } from "../platform/log.ts";
 import type { Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
+import { messageKey } from "../platform/table/shards.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
 import { stateOfOrganization, type OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { endCount } from "./checks-of-day.ts";
 import { endingJob, type EndingJob } from "./ending-job.ts";
 import { noteApproved } from "./guard/guard.ts";
 import {
@@ -36,12 +39,14 @@ async function end(
   status: End,
   at: Date,
   requires: Requirements<"verification"> = whilePending(at),
+  checkProof?: string,
 ): Promise<VerificationRecord | undefined> {
   const refund = status === "approved" || feeMicros === 0 ? undefined : "due";
-  const set = { status, endedAt: at.toISOString(), endToken: randomUUID(), refund } as const;
+  const set = { status, endedAt: at.toISOString(), endToken: randomUUID(), refund, checkProof } as const;
+  const remove = checkProof === undefined ? (["checkProof"] as const) : [];
   const ended = await updateItem(
     VerificationRecord,
-    updateOf(keys.verification(organizationId, id), { set }, requires),
+    updateOf(keys.verification(organizationId, id), { set, remove }, requires),
     { isOwn: ({ endToken }) => endToken === set.endToken },
   );
   return ended.applied ? ended.item : undefined;
@@ -49,14 +54,16 @@ async function end(
 
 /**
  * Ends a pending verification for its customer, and queues the rest. The job that its start stored does the rest once more.
+ * @param checkProof recognizes the repeat of the check that approved it
  * @throws ApiError VERIFICATION_NOT_PENDING
  */
 export async function endNow(
   { webhookCount }: Pick<OrganizationRecord, "webhookCount">,
   record: VerificationRecord,
   status: Exclude<End, "expired">,
+  checkProof?: string,
 ): Promise<VerificationRecord> {
-  const ended = await end(record, status, now());
+  const ended = await end(record, status, now(), undefined, checkProof);
   if (ended === undefined) throw new ApiError("VERIFICATION_NOT_PENDING");
   const event = webhookCount > 0 ? eventOf(ended) : undefined;
   const jobs = [
@@ -67,7 +74,7 @@ export async function endNow(
     log.warn("verification.ending_pending", { organizationId: ended.organizationId, error });
   });
   if (status === "approved" && !isTestId(ended.id))
-    await noteApproved({ ...ended, startedAt: momentOf(ended.id) });
+    await Promise.all([endCount(ended), noteApproved({ ...ended, startedAt: momentOf(ended.id) })]);
   return ended;
 }
 
@@ -116,8 +123,9 @@ export async function completeEnding({
       throw new ReturnsLater("the code is still valid");
     }
     record =
-      (await end(record, "expired", new Date(record.validUntil), { is: { status: "pending" } })) ??
-      (await findVerification(organizationId, verificationId));
+      (await end(record, "expired", new Date(record.validUntil), {
+        is: { status: "pending", validUntil: record.validUntil },
+      })) ?? (await findVerification(organizationId, verificationId));
   }
   if (record === undefined) return;
   if (record.refund === "due") {
@@ -131,8 +139,19 @@ export async function completeEnding({
       together: () => [updateOf(key, { set: { refund: "done" } }, { is: { refund: "due" } })],
     });
   }
+  await noteFee(record);
   const event = (await stateOfOrganization(organizationId)).hasWebhooks ? eventOf(record) : undefined;
   if (event !== undefined) await enqueue(eventJob(organizationId, event));
+}
+
+/** Notes at the message of a fee whether it is kept, so that the usage of its day can be final. */
+async function noteFee({ organizationId, status, feeMicros, messageIds }: VerificationRecord): Promise<void> {
+  const [id] = messageIds;
+  if (id === undefined || feeMicros === 0 || status === "pending") return;
+  const set = { fee: status === "approved" ? "kept" : "returned" } as const;
+  // The retention may have deleted it.
+  const update = updateOf(messageKey({ organizationId, id }), { set }, { present: ["pk"] });
+  await updateItem(MessageRecord, update);
 }
 
 /** Returns the event for the customer; none for a verification that was cancelled or whose number was erased. */

@@ -3,7 +3,6 @@ import * as z from "zod/mini";
 import type { QueuedJob } from "../platform/jobs/job.ts";
 import { minScheduledMs, scheduledJob } from "../platform/jobs/scheduled-job.ts";
 import type { Put } from "../platform/table/write.ts";
-import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
 import type { VerificationRecord } from "./record.ts";
 
 /** The job that completes the end of a verification: its expiry, the return of its fee, and its event. */
@@ -23,17 +22,9 @@ export function endingJob({ organizationId, id, validUntil }: Omit<Ending, "crea
   return { queue: "refunds", group: organizationId, body };
 }
 
-/** Whether something is owed at the end. Whether other verifications have expired follows from the time. */
-export function owesEnding(
-  { webhookCount }: Pick<OrganizationRecord, "webhookCount">,
-  { feeMicros }: Pick<VerificationRecord, "feeMicros">,
-): boolean {
-  return feeMicros > 0 || webhookCount > 0;
-}
-
 /**
- * The write that completes the end of a verification once its code has expired, whatever happens until then. The table holds
- * only jobs that are due later than a queue can hold them.
+ * The write that completes the end of a verification once its code has expired, whatever happens until then. A webhook that is
+ * registered meanwhile gets its event. The table holds only jobs that are due later than a queue can hold them.
  */
 export function owedEnding(verification: Ending): Put {
   const { id, createdAt, validUntil } = verification;

@@ -5,6 +5,7 @@ import { isTestId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
 import { forEachOf } from "../platform/table/lists.ts";
 import { deleteItem, updateItem, updateOf } from "../platform/table/write.ts";
+import { endCount } from "./checks-of-day.ts";
 import { eraseStartsOf } from "./guard/guard.ts";
 import { pointerKey } from "./record.ts";
 
@@ -47,6 +48,7 @@ export async function eraseVerificationsOf(organizationId: string, phoneNumber: 
     const changes = { set: { to: redactedText }, remove: ["metadata"] } as const;
     await updateItem(z.unknown(), updateOf(key, changes, { present: ["pk"] }));
   });
+  await endCount({ organizationId, to: phoneNumber });
   await eraseStartsOf(organizationId, phoneNumber);
 }
 

@@ -16,6 +16,15 @@ import { findItem } from "../platform/table/read.ts";
 export const maxChecks = 5;
 export const maxSends = 5;
 
+/** A code with fewer digits has three checks. */
+const shortLength = 6;
+const maxChecksOfShort = 3;
+
+/** Returns how many checks count as made when a code is sent. Each release then allows a short code the same number. */
+export function checksBefore({ length }: CodeSource): number {
+  return length < shortLength ? maxChecks - maxChecksOfShort : 0;
+}
+
 export const VerificationRecord = z.object({
   entity: z.literal("verification"),
   id: z.string(),
@@ -27,6 +36,7 @@ export const VerificationRecord = z.object({
   /** The country of its number, also after the erasure of the number. */
   country: z.optional(z.string()),
   locale: z.optional(z.string()),
+  /** The checks so far, with those that count as made from the beginning. */
   checks: z.int().check(z.nonnegative()),
   sends: z.int().check(z.nonnegative()),
   /** When the code can be sent again at the earliest, in ISO 8601; absent after the last time. */
@@ -49,6 +59,10 @@ export const VerificationRecord = z.object({
   messageIds: z.array(z.string()),
   /** Names the call that ended it, so that its repeat after a lost response recognizes it. */
   endToken: z.optional(z.string()),
+  /** Recognizes the repeat of its last check, and then only that of the check that approved it: see `proofOfCheck`. */
+  checkProof: z.optional(z.string()),
+  /** How often a check was repeated, or tried to be, after the approval. */
+  repeats: z.optional(z.int()),
   expiresAt: z.int(),
 });
 export type VerificationRecord = z.infer<typeof VerificationRecord>;

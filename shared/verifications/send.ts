@@ -9,8 +9,9 @@ import { secondsUntil } from "../platform/jobs/job.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
-import { owedEnding, owesEnding } from "./ending-job.ts";
-import { maxSends, toApiVerification, whilePending, type VerificationRecord } from "./record.ts";
+import { requireCheck } from "./checks-of-day.ts";
+import { owedEnding } from "./ending-job.ts";
+import { maxChecks, maxSends, toApiVerification, whilePending, type VerificationRecord } from "./record.ts";
 
 /** The seconds from each send to the next one. */
 const secondsBetweenSends = [30, 60, 120, 120];
@@ -86,12 +87,15 @@ function withMessage(before: VerificationRecord, message: MessageRecord, at: Dat
 }
 
 /** The fields that a repeat of a verification may change. */
-export type RepeatChanges = Partial<Pick<VerificationRecord, "code" | "locale" | "text" | "validUntil">>;
+export type RepeatChanges = Partial<
+  Pick<VerificationRecord, "checks" | "code" | "locale" | "text" | "validUntil">
+>;
 
 /**
  * Sends the code of a pending verification again.
  * @param changes another text or code, which replaces the one before
- * @throws ApiError VERIFICATION_NOT_PENDING after the erasure of the number, TOO_MANY_SENDS; as `sendCode`
+ * @throws ApiError TOO_MANY_CHECKS when the code cannot be checked any more; VERIFICATION_NOT_PENDING after the erasure of the
+ *   number, TOO_MANY_SENDS; as `sendCode`
  */
 export async function sendAgain(
   organization: OrganizationRecord,
@@ -99,22 +103,29 @@ export async function sendAgain(
   options: AcceptOptions,
   changes: RepeatChanges = {},
 ): Promise<VerificationRecord> {
+  if (before.checks >= maxChecks) throw new ApiError("TOO_MANY_CHECKS");
   requireSend(before);
+  if (!isTestId(before.id)) await requireCheck(before);
   if (before.to === redactedText) throw new ApiError("VERIFICATION_NOT_PENDING");
   const { to, sends } = before;
   const replaced = { ...before, ...changes };
   const { code, validUntil, text, locale } = replaced;
   const record = (after: VerificationRecord, at: Date) => {
     const { messageMicros, messageIds, nextSendAt: next, sends: count } = after;
-    const set = { messageMicros, messageIds, sends: count, nextSendAt: next, code, validUntil, text, locale };
+    const sent = { messageMicros, messageIds, sends: count, nextSendAt: next };
+    const set = { ...sent, code, validUntil, text, locale, checks: changes.checks };
     const { is, above } = whilePending(at);
-    const isExtended = validUntil !== before.validUntil && owesEnding(organization, before);
+    const isExtended = validUntil !== before.validUntil;
     return [
       updateOf(
         keys.verification(organization.id, before.id),
         { set, remove: next === undefined ? ["nextSendAt"] : [] },
         // Each send has the next count, so the time of the next one is as it was read.
-        { is: { ...is, sends, to }, above },
+        {
+          is: { ...is, sends, to, ...(changes.checks === undefined ? {} : { checks: before.checks }) },
+          above,
+          below: { checks: maxChecks },
+        },
       ),
       ...(isExtended ? [owedEnding({ ...after, createdAt: at.toISOString() })] : []),
     ];

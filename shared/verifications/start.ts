@@ -16,11 +16,13 @@ import { findItem } from "../platform/table/read.ts";
 import { transact } from "../platform/table/transact.ts";
 import { insertOf, putItem, putOf, type Write } from "../platform/table/write.ts";
 import type { OrganizationRecord } from "../tenancy/organizations/record.ts";
+import { blockedByChecks } from "./checks-of-day.ts";
 import { endNow, eventOf } from "./end.ts";
-import { owedEnding, owesEnding } from "./ending-job.ts";
+import { owedEnding } from "./ending-job.ts";
 import { guardStart, noteUnaccepted, noteUndelivered } from "./guard/guard.ts";
 import { findProfile } from "./profiles.ts";
 import {
+  checksBefore,
   findVerification,
   isPending,
   maxChecks,
@@ -115,6 +117,7 @@ async function begin(
   const { text, locale } = verificationText(profile, request);
   const validUntil = new Date(at.getTime() + profile.validitySeconds * secondMs).toISOString();
   const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
+  const code = await newCode(id, { own: request.code, length: profile.codeLength });
   const draft: VerificationRecord = {
     entity: "verification",
     id,
@@ -123,13 +126,13 @@ async function begin(
     to,
     profile: request.profile,
     locale,
-    checks: 0,
+    checks: checksBefore(code),
     sends: 0,
     validUntil,
     createdAt: at.toISOString(),
     text,
     senderId: request.senderId ?? profile.senderId,
-    code: await newCode(id, { own: request.code, length: profile.codeLength }),
+    code,
     metadata,
     messageMicros: 0,
     feeMicros: 0,
@@ -138,7 +141,9 @@ async function begin(
   };
   // Later the guard knows the time of the start from the id.
   const guarded = { id, organizationId, to, startedAt: momentOf(id), profile, ip, deviceId };
-  const decision = isTest ? ({ outcome: "allowed" } as const) : await guardStart(guarded);
+  const decision = isTest
+    ? ({ outcome: "allowed" } as const)
+    : ((await blockedByChecks(guarded)) ?? (await guardStart(guarded)));
   const verification = { ...draft, ...("rule" in decision ? { guardRule: decision.rule } : {}) };
   if (decision.outcome === "blocked") {
     await noteBlocked(organization, { ...verification, status: "blocked" });
@@ -153,7 +158,7 @@ async function begin(
     return [
       insertOf(keys.verification(organizationId, id), started),
       putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] }),
-      ...(owesEnding(organization, started) ? [owedEnding(started)] : []),
+      owedEnding(started),
     ];
   };
   try {
@@ -193,10 +198,10 @@ async function repeat(
   pending: VerificationRecord,
   options: AcceptOptions,
 ): Promise<Verification> {
-  const { id, nextSendAt, sends } = pending;
+  const { nextSendAt, sends } = pending;
   const { code: callerCode } = request;
   if (callerCode !== undefined || sends === maxSends || secondsUntil(nextSendAt) === 0) {
-    const changes = await changesOf(organization.id, request, id);
+    const changes = await changesOf(organization.id, request, pending);
     return toApiVerification(await sendAgain(organization, pending, options, changes));
   }
   const verification = toApiVerification(pending);
@@ -211,7 +216,7 @@ async function repeat(
 async function changesOf(
   organizationId: string,
   request: StartVerificationRequest,
-  id: string,
+  { id, checks }: VerificationRecord,
 ): Promise<RepeatChanges> {
   const { code: callerCode, locale, profile: name } = request;
   if (callerCode === undefined && locale === undefined) return {};
@@ -223,12 +228,13 @@ async function changesOf(
   const text = locale === undefined ? {} : verificationText(profile, request);
   if (callerCode === undefined) return text;
   const validUntil = new Date(now().getTime() + profile.validitySeconds * secondMs).toISOString();
-  return { ...text, code: await newCode(id, { own: callerCode, length: callerCode.length }), validUntil };
+  const code = await newCode(id, { own: callerCode, length: callerCode.length });
+  return { ...text, code, validUntil, checks: Math.max(checks, checksBefore(code)) };
 }
 
 /**
  * Sends the code of a pending verification again.
- * @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING, TOO_MANY_SENDS, and the errors of `acceptMessage`
+ * @throws ApiError NOT_FOUND, VERIFICATION_NOT_PENDING, TOO_MANY_CHECKS, TOO_MANY_SENDS, and the errors of `acceptMessage`
  */
 export async function resendVerification(
   organization: OrganizationRecord,

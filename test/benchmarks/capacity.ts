@@ -105,7 +105,7 @@ const budgets: Readonly<Record<string, number>> = {
   "send: write units": 6.2,
   "send: table requests": 8.2,
   "send: $ a million": 9,
-  "verification, approved by its first check: write units": 19,
+  "verification, approved by its first check: write units": 22,
   "send, with a webhook: write units": 10,
   "send, with a webhook: $ a million": 14,
 };

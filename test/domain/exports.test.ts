@@ -107,7 +107,7 @@ it("of an empty list has only the names of the columns", async () => {
     transactions: { type: "refund" },
   });
   await runAll(job);
-  expect(await csvOfExport(job)).toMatch(/^createdAt,id,type,amount,[\w,]+,reference\r\n$/);
+  expect(await csvOfExport(job)).toMatch(/^createdAt,id,type,amount,[\w,]+,reference,verificationId\r\n$/);
   expect(await storedExport(job)).toMatchObject({ status: "ready", rows: 0, parts: 1 });
 });
 

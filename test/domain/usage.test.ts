@@ -25,6 +25,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { reshard, shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { deleteItem } from "../../shared/platform/table/write.ts";
+import { completeEnding } from "../../shared/verifications/end.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
 import { only, accept, reject, ScriptedCarrier } from "../support/carriers.ts";
 import { damage } from "../support/items.ts";
@@ -32,8 +33,9 @@ import { acceptFor, acceptBlock } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { inAllShards } from "../support/shards.ts";
+import { checkFor, codeIn, number, sentTexts, setFee, startFor } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization, openWallet } from "../support/wallets.ts";
 
 const month = "2031-03";
 const day = `${month}-01`;
@@ -259,7 +261,14 @@ it("adds up the shards of an organization, and misses a day until all of them ar
 
 it("keeps the largest rows, and the sum of the others", () => {
   const rows = Array.from({ length: 500 }, (_, index): UsageRow => {
-    return { name: `cmp_${index}`, messages: 1, segments: 2, amountMicros: index, refundedMicros: 1 };
+    return {
+      name: `cmp_${index}`,
+      messages: 1,
+      segments: 2,
+      amountMicros: index,
+      refundedMicros: 1,
+      feeMicros: 0,
+    };
   });
   const sums = sumOfRows([...sumOfRows(rows), ...rows]);
   expect(sums).toHaveLength(300);
@@ -268,4 +277,28 @@ it("keeps the largest rows, and the sum of the others", () => {
   const total = (of: (row: UsageRow) => number) => sums.reduce((sum, row) => sum + of(row), 0);
   expect(total(({ messages }) => messages)).toBe(1_000);
   expect(total(({ amountMicros }) => amountMicros)).toBe(499 * 500);
+});
+
+it("a month is final once its fees are decided, and is then the ledger with them", async () => {
+  await setFee(50_000);
+  organizationId = await openOrganization(10_000_000);
+  const started = [await startFor(organizationId), await startFor(organizationId, { to: "15005550008" })];
+  const [text] = await sentTexts();
+  expect(await checkFor(organizationId, { to: number, code: codeIn(text) })).toMatchObject({ valid: true });
+  expect((await getUsage(organizationId, { month, by: "key" })).total).toMatchObject({ fees: 0.1 });
+  await closeAt(`2031-04-01T01:00:00Z`);
+  expect(await getUsage(organizationId, { month, by: "day" })).toMatchObject({
+    isFinal: false,
+    total: { messages: 2, amount: 0.0158, fees: 0.1 },
+  });
+  for (const { id, expiresAt } of started) {
+    await completeEnding({ organizationId, verificationId: id, validUntil: expiresAt });
+  }
+  await closeAt(`2031-04-03T01:00:00Z`);
+  for (const by of ["day", "country", "key"] as const) {
+    const { isFinal, total, rows } = await getUsage(organizationId, { month, by });
+    expect([isFinal, total.fees, rows.length]).toEqual([true, 0.05, 1]);
+    const charged = (await entriesOf()).filter(({ type }) => type !== "top_up");
+    expect(total.amount + (total.fees ?? 0)).toBeCloseTo(-sumOfAmounts(charged), 9);
+  }
 });

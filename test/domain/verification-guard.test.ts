@@ -119,8 +119,8 @@ it("of starts at the same moment ten are allowed in a range, and five numbers fr
   expect(await together()).toHaveLength(10);
 });
 
-it("a number has ten starts in a day, and a strict profile allows half", async () => {
-  const once = async (guard: "block" | "strict"): Promise<GuardDecision> => {
+it("a number has ten starts in a day in each mode, and a strict profile allows half", async () => {
+  const once = async (guard: "block" | "monitor" | "strict"): Promise<GuardDecision> => {
     advance(hourMs);
     const decision = await start(number(1), { guard });
     if (decision.outcome === "allowed") await noteApproved(startOf(number(1)));
@@ -128,7 +128,9 @@ it("a number has ten starts in a day, and a strict profile allows half", async (
   };
   for (let count = 1; count <= 5; count += 1) expect(await once("strict")).toEqual(allowed);
   expect(await once("strict")).toEqual(blockedBy("number"));
-  for (let count = 1; count <= 5; count += 1) expect(await once("block")).toEqual(allowed);
+  for (let count = 1; count <= 3; count += 1) expect(await once("block")).toEqual(allowed);
+  for (let count = 1; count <= 2; count += 1) expect(await once("monitor")).toEqual(allowed);
+  expect(await once("monitor")).toEqual(blockedBy("number"));
   expect(await start(number(1))).toMatchObject({ rule: "number", retryAfterSeconds: expect.any(Number) });
   expect(await start(number(2))).toEqual(allowed);
   advance(dayMs);
@@ -261,8 +263,9 @@ it("starts of a number at the same moment are one for the rules", async () => {
   expect((await guarded()).map(({ unapproved }) => unapproved.size)).toEqual([10]);
 });
 
-it("a full item costs one write unit, also of a number with more starts than any limit", async () => {
-  await starts(100, { guard: "monitor", ip: "203.0.113.7" }, () => number(1));
+it("a full item costs one write unit, also of a number with as many starts as a limit can allow", async () => {
+  vi.stubEnv(environmentNames.verificationGuard, JSON.stringify({ startsPerNumberPerDay: 50 }));
+  await starts(60, { guard: "monitor", ip: "203.0.113.7" }, () => number(1));
   expect((await guarded()).map((item) => marksIn(item).length)).toEqual([50, 50]);
   const key = keys.recentStarts(organizationId, "RANGE#234803000");
   const block = { blockedUntil: new Date().toISOString(), reason: "x".repeat(60), isStrict: true };

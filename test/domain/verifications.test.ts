@@ -23,6 +23,7 @@ import {
 } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";
+import { openWebhook } from "../support/webhooks.ts";
 
 let start = new Date("2030-06-01T12:00:00Z");
 const initialMicros = 1_000_000;
@@ -214,6 +215,16 @@ describe("the fee", () => {
     await completeLater();
     expect(await spentMicros()).toBe(priceMicros);
   });
+});
+
+it("a webhook that is registered after the start gets the event of its expiry", async () => {
+  const other = await openOrganization(initialMicros);
+  await startFor(other);
+  const { id } = await startFor(organizationId);
+  await openWebhook("http://127.0.0.1:9/nobody", organizationId);
+  await completeLater();
+  const events = (await takeJobs("webhookDeliveries")).map((job) => Object(job).event);
+  expect(events).toMatchObject([{ event: "verification.expired", data: { id } }]);
 });
 
 it("a test key's verification is free, apart from others, and shows its code in the message", async () => {

@@ -122,6 +122,7 @@ const testedElsewhere = new Set([
   "inviteMember",
   "replyToConversation",
   "sendTemplate",
+  "checkVerification",
   "resendVerification",
 ]);
 

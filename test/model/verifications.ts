@@ -9,7 +9,7 @@ import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { verificationFee } from "../../shared/money/prices/rate-card.ts";
-import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
+import { newWallet, paidMessages, readWallet } from "../../shared/money/wallet/record.ts";
 import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 import { Secret } from "../../shared/platform/auth/secret.ts";
 import { minuteMs, secondMs } from "../../shared/platform/clock.ts";
@@ -254,10 +254,14 @@ class World {
     let found: string[] = [];
     await this.order.finish(
       (async () => {
-        const { balanceMicros } = await readWallet(organizationId);
+        const wallet = await readWallet(organizationId);
+        const { balanceMicros } = wallet;
         const { findings } = await verifyWallet(organizationId);
         const left = initialMicros - paid;
         found = balanceMicros === left ? [...findings] : [`${balanceMicros} is not ${left}`, ...findings];
+        const stored = recordsOf(this.#table, MessageRecord, "message").length;
+        if (paidMessages(wallet) !== stored)
+          found.push(`${paidMessages(wallet)} of ${stored} messages count`);
       })(),
     );
     const known = new Set(all.flatMap(({ messageIds }) => messageIds));

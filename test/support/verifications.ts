@@ -71,9 +71,11 @@ async function completeEndings(): Promise<void> {
 export async function checkFor(
   organizationId: string,
   fields: { id?: string; to?: string; code: string },
+  idempotencyKey?: string,
 ): Promise<VerificationCheck> {
   const organization = await organizationOf(organizationId);
-  return checkVerification(organization, ownerOf(organizationId), { profile: "default", ...fields });
+  const request = { profile: "default", ...fields };
+  return checkVerification(organization, ownerOf(organizationId), request, idempotencyKey);
 }
 
 /** Lets the scheduler and the worker complete what has ended. */

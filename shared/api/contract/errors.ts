@@ -209,7 +209,7 @@ export const errorCatalogue = {
   },
   TOO_MANY_CHECKS: {
     status: 429,
-    message: "The code was checked five times, so the verification has failed.",
+    message: "The code was checked too often.",
   },
   TOO_MANY_SENDS: {
     status: 429,

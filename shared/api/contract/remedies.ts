@@ -74,7 +74,8 @@ export const remedies: Readonly<Record<ErrorCode, string>> = {
   SEND_RATE_EXCEEDED: "Wait the number of seconds in the `Retry-After` header, and send more slowly.",
   RECIPIENT_RATE_EXCEEDED:
     "Wait the number of seconds in the `Retry-After` header. Check that no one abuses your forms to send messages.",
-  TOO_MANY_CHECKS: "Start a new verification.",
+  TOO_MANY_CHECKS:
+    "Start a new verification. If the response has `Retry-After`, the number was checked too often: wait that long first.",
   TOO_MANY_SENDS: "Wait the number of seconds in the `Retry-After` header, then send the code again.",
   TEST_LIMIT_REACHED: "Wait until the next day (UTC), for the seconds in `Retry-After`.",
   INTERNAL: "Try again later. If the error persists, report the `requestId`.",

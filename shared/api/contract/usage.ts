@@ -28,6 +28,11 @@ const UsageSums = z.object({
     description: "Their segments. Absent if they include a day that has not been counted.",
   }),
   amount: z.number().register(z.globalRegistry, { description: "The price of these messages." }),
+  fees: z.optional(z.number()).register(z.globalRegistry, {
+    description:
+      "The fees of verifications that are not returned, of the day of their first message, beside `amount`. Absent if they " +
+      "include a day that has not been counted.",
+  }),
   refunded: z.number().register(z.globalRegistry, {
     description: "The prices of messages that failed or were cancelled. The wallet gets them back.",
   }),
@@ -56,7 +61,7 @@ export const Usage = z
     currency: Currency,
     isFinal: z.boolean().register(z.globalRegistry, {
       description:
-        "Whether the month, or the day, is over and all its messages have ended, so that the amounts do not change.",
+        "Whether the month, or the day, is over and all its messages and verifications have ended, so that the amounts do not change.",
     }),
     total: UsageSums,
     rows: z.array(UsageRow),
@@ -73,6 +78,6 @@ export const Usage = z
     description:
       "The messages of a month and what they cost. A message counts for the day on which it was accepted, in UTC. The " +
       "messages of a day are counted about an hour after its end. Until then `day` has its figures as far as they are known, " +
-      "and the others have its newest 5,000 messages. `missingDays` lists it if there are more. The amounts of a final month are those of the ledger.",
+      "and the others have its newest 5,000 messages. `missingDays` lists it if there are more. The amounts and fees of a final month are those of the ledger.",
   });
 export type Usage = z.infer<typeof Usage>;

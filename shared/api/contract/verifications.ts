@@ -112,7 +112,10 @@ export const Verification = z
     nextSendAt: z.optional(Timestamp).register(z.globalRegistry, {
       description: "When the code can be sent again at the earliest; absent after the last time.",
     }),
-    checksLeft: z.int(),
+    checksLeft: z.int().register(z.globalRegistry, {
+      description:
+        "How often the code can be checked: at first five times, or three with fewer than six characters.",
+    }),
     guardRule: z.optional(z.string()).register(z.globalRegistry, {
       description:
         "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",

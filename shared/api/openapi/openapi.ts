@@ -6,7 +6,7 @@ import { IdempotencyKey, PageMeta } from "../contract/primitives.ts";
 import { apiVersion } from "../contract/version.ts";
 import { webhookHeaders } from "../contract/webhooks.ts";
 import { operations, publicOperations, type Operation } from "../routes.ts";
-import { errorsOf, statusOf, type Route } from "../routes/route.ts";
+import { errorsOf, keepsResponse, statusOf, type Route } from "../routes/route.ts";
 import { Components } from "./components.ts";
 import type { Body, Content, DocumentedOperation, Header, OperationResponse, Parameter } from "./document.ts";
 import {
@@ -98,7 +98,7 @@ function documentedOperation(
       description: successDescriptions[statusOf(route)],
       headers: {
         "X-Request-Id": requestIdHeader,
-        ...(route.idempotent === true ? { "Idempotent-Replayed": replayedHeader } : {}),
+        ...(keepsResponse(route) ? { "Idempotent-Replayed": replayedHeader } : {}),
         ...(route.errors?.includes("SEND_RATE_EXCEEDED") ? rateLimitHeaders : {}),
       },
       content: successContent(operation, route, components),

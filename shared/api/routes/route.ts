@@ -69,6 +69,8 @@ interface Columns {
   readonly debits?: true;
   /** Whether the operation takes an Idempotency-Key. */
   readonly idempotent?: true;
+  /** Whether its handler recognizes repeats itself, because a response must not be given again for another code. */
+  readonly recognizesRepeats?: true;
   /**
    * Whether an Idempotency-Key is rejected, because the response cannot be kept. It has a secret that is shown once, or the
    * caller has no organization yet.
@@ -95,6 +97,11 @@ export function methodsOfRoute({ method, auth }: Pick<Route, "auth" | "method">)
   return method === "GET" && auth === "none" ? ["GET", "HEAD"] : [method];
 }
 
+/** Whether the response is kept for repeats with the same Idempotency-Key. */
+export function keepsResponse({ idempotent, recognizesRepeats }: ServedRoute): boolean {
+  return idempotent === true && recognizesRepeats !== true;
+}
+
 /** Returns every error code of an operation: its own, and those that follow from its other columns. */
 export function errorsOf(route: Route): readonly ErrorCode[] {
   const codes: ErrorCode[] = [...(route.errors ?? []), "INTERNAL"];
@@ -116,9 +123,8 @@ export function errorsOf(route: Route): readonly ErrorCode[] {
   if (route.query !== undefined) codes.push("VALIDATION_ERROR");
   if (route.body !== undefined) codes.push("VALIDATION_ERROR", "PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE");
   if (route.rejectsIdempotencyKey === true) codes.push("VALIDATION_ERROR");
-  if (route.idempotent === true) {
-    codes.push("VALIDATION_ERROR", "IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
-  }
+  if (route.idempotent === true) codes.push("VALIDATION_ERROR");
+  if (keepsResponse(route)) codes.push("IDEMPOTENCY_IN_PROGRESS", "IDEMPOTENCY_KEY_REUSED");
   return [...new Set(codes)];
 }
 

@@ -15,9 +15,9 @@ import type { Route } from "./route.ts";
 
 /** Bundles of the other rows omit a call that is marked as pure, but not a list with `...` in it. */
 export const startErrors = /* @__PURE__ */ (() =>
-  [...sendErrors, "VERIFICATION_BLOCKED", "TOO_MANY_SENDS", "NOT_FOUND"] as const)();
+  [...sendErrors, "VERIFICATION_BLOCKED", "TOO_MANY_CHECKS", "TOO_MANY_SENDS", "NOT_FOUND"] as const)();
 const resendErrors = /* @__PURE__ */ (() =>
-  [...sendErrors, "VERIFICATION_NOT_PENDING", "TOO_MANY_SENDS"] as const)();
+  [...sendErrors, "VERIFICATION_NOT_PENDING", "TOO_MANY_CHECKS", "TOO_MANY_SENDS"] as const)();
 
 export const startVerification = {
   method: "POST",
@@ -46,14 +46,18 @@ export const checkVerification = {
   tag: "verifications",
   summary: "Check the code that a person typed, at most five times",
   description:
-    "A wrong code is no error: `valid` is `false`. A verification can be checked five times, and approved once. The sixth check " +
-    "fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`.",
+    "A wrong code is no error: `valid` is `false`. A verification can be checked five times, or three with fewer than six " +
+    "characters, and approved once. One more check fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`. " +
+    "After a lost response, repeat the check with the same `Idempotency-Key` and code. It gets the same result until the code " +
+    "expires, at most five times. Another code, or another key, is another check.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
   body: CheckVerificationRequest,
   data: VerificationCheck,
+  idempotent: true,
+  recognizesRepeats: true,
   errors: ["VERIFICATION_NOT_PENDING", "TOO_MANY_CHECKS"],
 } as const satisfies Route;
 
@@ -101,7 +105,8 @@ export const resendVerification = {
   path: "/v1/verifications/{id}/resend",
   tag: "verifications",
   summary: "Send the same code again",
-  description: "It sends the same code, and does not extend its validity.",
+  description:
+    "It sends the same code, and does not extend its validity. A code that cannot be checked any more is neither sent nor charged.",
   auth: "bearer",
   scope: "send",
   limitedKeys: true,

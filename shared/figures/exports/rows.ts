@@ -49,6 +49,7 @@ const transactionFields = [
   "paymentId",
   "reason",
   "reference",
+  "verificationId",
 ] as const satisfies readonly (keyof Transaction)[];
 
 const recipientFields = [

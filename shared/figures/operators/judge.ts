@@ -25,7 +25,10 @@ export function usualOf(amounts: readonly number[]): number {
 }
 
 /** Whether the spending of a day so far is unusual. @param usualMicros the usual amount */
-export function isUnusual(day: Omit<UsageRow, "name" | "segments">, usualMicros: number): boolean {
+export function isUnusual(
+  day: Omit<UsageRow, "feeMicros" | "name" | "segments">,
+  usualMicros: number,
+): boolean {
   const amountMicros = grossMicros(day);
   return day.messages >= leastMessages && amountMicros >= leastMicros && amountMicros > factor * usualMicros;
 }

@@ -22,7 +22,7 @@ import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { countersOf, daySortKey, shardsOfDay, usageSortKey } from "../../platform/table/shards.ts";
 import { allApiKeys } from "../../tenancy/api-keys/record.ts";
 
-/** A day with messages. Before these have been counted, only the day's own sums are known, without segments. */
+/** A day with messages. Before these have been counted, only the day's own sums are known, without segments and fees. */
 interface Day {
   readonly name: string;
   readonly sums: UsageRow;
@@ -129,6 +129,7 @@ async function readDays(wallet: WalletRecord, period: string): Promise<Day[]> {
       segments: 0,
       amountMicros: Math.max(0, tally.spentMicros),
       refundedMicros: Math.max(0, tally.returnedMicros),
+      feeMicros: 0,
     };
     return { name, usage: undefined, sums, isClosed };
   });
@@ -140,6 +141,7 @@ function sumsOf(row: UsageRow, isCounted: boolean): UsageSums {
     messages: row.messages,
     ...(isCounted ? { segments: row.segments } : {}),
     amount: amountOf(row.amountMicros),
+    ...(isCounted ? { fees: amountOf(row.feeMicros) } : {}),
     refunded: amountOf(row.refundedMicros),
   };
 }

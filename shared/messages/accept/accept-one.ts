@@ -57,8 +57,8 @@ export async function acceptMessage(
   const prepared = await preparation.prepare(
     verification === undefined ? request : withStandIn(request, verification),
   );
-  const message = verification === undefined ? prepared : withCode(prepared, verification);
-  const feeMicros = verification?.isFirst === true ? await preparation.verificationFeeMicros(message.to) : 0;
+  const feeMicros = verification?.isFirst === true ? await preparation.verificationFeeMicros(prepared.to) : 0;
+  const message = verification === undefined ? prepared : withCode(prepared, verification, feeMicros);
   const recording = (accepted: MessageRecord): readonly Write[] =>
     verification?.recording(accepted, feeMicros) ??
     (attempt === undefined ? [] : [attempt.complete(presentAccepted(accepted))]);
@@ -109,8 +109,13 @@ function withStandIn(request: SendSmsRequest, { code }: OfVerification): SendSms
   return { ...request, message: request.message.replaceAll(codePlaceholder, "0".repeat(code.length)) };
 }
 
-function withCode(prepared: MessageRecord, { id, code, shownText }: OfVerification): MessageRecord {
-  return { ...prepared, message: shownText, verificationId: id, code };
+function withCode(
+  prepared: MessageRecord,
+  { id, code, shownText }: OfVerification,
+  feeMicros: number,
+): MessageRecord {
+  const fee = feeMicros > 0 ? ({ feeMicros, fee: "open" } as const) : {};
+  return { ...prepared, message: shownText, verificationId: id, code, ...fee };
 }
 
 function presentAccepted(message: MessageRecord): AcceptedMessage {

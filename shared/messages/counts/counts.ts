@@ -45,6 +45,7 @@ export const CountsRecord = z.extend(Tally, {
       margins: z._default(Margins, []),
       /** Absent from a count that an older release began. */
       usage: z.optional(Usage),
+      openFees: z._default(z.int(), 0),
       /** Whether the number index has all messages of the count so far. */
       isIndexed: z.optional(z.boolean()),
     }),

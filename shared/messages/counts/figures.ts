@@ -56,6 +56,8 @@ const UsageRow = z.object({
   amountMicros: natural,
   /** The prices of messages that failed or were cancelled. They were debited, and were or are being returned. */
   refundedMicros: natural,
+  /** The fees of verifications that were not returned. Absent from what an older release counted. */
+  feeMicros: z._default(natural, 0),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 
@@ -91,13 +93,16 @@ export interface Figures {
   readonly tally: Tally;
   readonly margins: Margin[];
   readonly usage: Usage;
+  /** The messages with a fee that may still return. */
+  readonly openFees: number;
 }
 
-export const noFigures: Figures = { tally: emptyTally, margins: [], usage: noUsage };
+export const noFigures: Figures = { tally: emptyTally, margins: [], usage: noUsage, openFees: 0 };
 
 /** Calculates the figures of messages. */
 export function figuresOf(messages: readonly MessageRecord[]): Figures {
-  return { tally: tallyOf(messages), margins: marginsOf(messages), usage: usageOf(messages) };
+  const openFees = messages.filter(({ fee }) => fee === "open").length;
+  return { tally: tallyOf(messages), margins: marginsOf(messages), usage: usageOf(messages), openFees };
 }
 
 /** Adds the figures of other messages. */
@@ -106,6 +111,7 @@ export function addFigures(one: Figures, other: Figures): Figures {
     tally: added(one.tally, other.tally),
     margins: sumOfMargins([...one.margins, ...other.margins]),
     usage: addUsage(one.usage, other.usage),
+    openFees: one.openFees + other.openFees,
   };
 }
 
@@ -181,10 +187,12 @@ function usageOf(messages: readonly MessageRecord[]): Usage {
   return usageBy((by) => messages.map((message) => usageRow(usageNames[by](message) ?? "none", message)));
 }
 
-function usageRow(name: string, { segments, totalMicros, refund }: MessageRecord): UsageRow {
+function usageRow(name: string, message: MessageRecord): UsageRow {
+  const { segments, totalMicros, refund, fee } = message;
+  const feeMicros = fee === "returned" ? 0 : (message.feeMicros ?? 0);
   return refund === undefined
-    ? { name, messages: 1, segments, amountMicros: totalMicros, refundedMicros: 0 }
-    : { name, messages: 0, segments: 0, amountMicros: 0, refundedMicros: totalMicros };
+    ? { name, messages: 1, segments, amountMicros: totalMicros, refundedMicros: 0, feeMicros }
+    : { name, messages: 0, segments: 0, amountMicros: 0, refundedMicros: totalMicros, feeMicros };
 }
 
 /** Adds up the usages of different messages. */
@@ -219,10 +227,17 @@ export function sumOfRows(rows: readonly UsageRow[]): UsageRow[] {
 
 /** Returns the sum of rows under one name. */
 export function sumAs(name: string, rows: readonly UsageRow[]): UsageRow {
-  const none: UsageRow = { name, messages: 0, segments: 0, amountMicros: 0, refundedMicros: 0 };
+  const none: UsageRow = {
+    name,
+    messages: 0,
+    segments: 0,
+    amountMicros: 0,
+    refundedMicros: 0,
+    feeMicros: 0,
+  };
   return rows.reduce((sum, row) => added(sum, row), none);
 }
 
-function sizeOf({ amountMicros, refundedMicros }: UsageRow): number {
-  return amountMicros + refundedMicros;
+function sizeOf({ amountMicros, refundedMicros, feeMicros }: UsageRow): number {
+  return amountMicros + refundedMicros + feeMicros;
 }

@@ -98,8 +98,9 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
     const set = { indexed: await indexedDay(ofDay) };
     await updateItem(CountsRecord, updateOf(key, { set }, { present: ["pk"] }));
   }
-  if (ofDay !== undefined) await writeFigures(ofDay, others, isLast || isAtItsEnd(tally));
-  return replaceCounts(key, changes, tally);
+  const isFinal = isAtItsEnd(tally) && others.openFees === 0;
+  if (ofDay !== undefined) await writeFigures(ofDay, others, isLast || isFinal);
+  return replaceCounts(key, changes, tally, isFinal);
 }
 
 /** Calculates the margins of a day's messages that have not been counted. */
@@ -153,8 +154,8 @@ function progressOf({ unfinished }: CountsRecord): {
   readonly isIndexed: boolean;
 } {
   if (unfinished?.usage?.sender === undefined) return { figures: noFigures, isIndexed: true };
-  const { after, changes, margins, usage, isIndexed = false, ...tally } = unfinished;
-  return { figures: { tally, margins, usage }, changes, after, isIndexed };
+  const { after, changes, margins, usage, openFees, isIndexed = false, ...tally } = unfinished;
+  return { figures: { tally, margins, usage, openFees }, changes, after, isIndexed };
 }
 
 /** Notes that a count begins. @returns the counter, or undefined when it is closed */
@@ -168,8 +169,12 @@ async function noteLook(key: Key<"counts">): Promise<CountsRecord | undefined> {
   return noted.applied ? noted.item : undefined;
 }
 
-async function replaceCounts(key: Key<"counts">, changes: number, tally: Tally): Promise<Look> {
-  const isFinal = isAtItsEnd(tally);
+async function replaceCounts(
+  key: Key<"counts">,
+  changes: number,
+  tally: Tally,
+  isFinal: boolean,
+): Promise<Look> {
   const absent = ["closedAt"] as const;
   const remove = isFinal ? (["unfinished", "pendingWork", "visitAt"] as const) : (["unfinished"] as const);
   const { delivered, undelivered, ...ends } = tally;

@@ -57,6 +57,9 @@ export const MessageRecord = z.object({
   /** The verification that it belongs to. Its text has `{code}` in place of the code, which follows from `code`. */
   verificationId: z.optional(z.string()),
   code: z.optional(CodeSource),
+  /** The fee that was debited with it, and whether the verification has kept it. `open` until the verification has ended. */
+  feeMicros: z.optional(z.int().check(z.nonnegative())),
+  fee: z.optional(z.enum(["open", "kept", "returned"])),
   ...storedDetails,
   encoding: Encoding,
   segments: z.int().check(z.positive()),

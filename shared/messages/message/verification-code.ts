@@ -32,6 +32,20 @@ export async function codeOf(verificationId: string, source: CodeSource): Promis
   return String(number).padStart(length, "0");
 }
 
+/**
+ * Returns a text by which a repeated check is recognized. It shows nothing about the code to anyone without the key of the stage.
+ * @throws Error when the key is not available
+ */
+export async function proofOfCheck(
+  verificationId: string,
+  idempotencyKey: string,
+  typed: string,
+): Promise<string> {
+  const key = await codeKey.value();
+  const [keyId] = sealingKeyIds(key);
+  return macOf(key, keyId, `check of ${verificationId} ${idempotencyKey} ${typed}`);
+}
+
 function placeOf(verificationId: string): string {
   return `code of ${verificationId}`;
 }

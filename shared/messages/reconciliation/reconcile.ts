@@ -21,6 +21,7 @@ import { sendJobWithFacts, waitsInTable } from "../message/message-job.ts";
 import { readMessages } from "../message/read-together.ts";
 import { MessageRecord } from "../message/record.ts";
 import { isUnconfirmed, confirm } from "../message/transitions.ts";
+import { positionAt, positionBefore, positionAfter, type Position } from "./position.ts";
 import { deleteUnpaidMessages } from "./unpaid-messages.ts";
 
 /*
@@ -46,14 +47,6 @@ export interface Reconciliation {
   readonly inconsistencies: number;
   /** Whether the wallet has more entries to check than one pass. */
   readonly isUnfinished: boolean;
-}
-
-/** The progress of a pass: all seqs up to this one are correct, and this is the balance after it. */
-interface Position {
-  readonly seq: number;
-  readonly balanceMicros: number;
-  /** The time of this seq's entry. */
-  readonly at: string;
 }
 
 /** A time in which something was debited, in ISO 8601. */
@@ -89,12 +82,12 @@ class Pass implements Reconciliation {
   #position: Position;
   /** Not before the last settled entry was read, which may be lost. */
   #isBalanceKnown: boolean;
-  #voidsSinceSettled = 0;
+  #sinceSettled = { voids: 0, voidedFees: 0 };
 
   constructor(wallet: WalletRecord) {
     this.#wallet = wallet;
     this.#settledSeq = wallet.settledSeq;
-    this.#position = { seq: wallet.settledSeq, balanceMicros: 0, at: new Date(0).toISOString() };
+    this.#position = positionAt(wallet.settledSeq);
     this.#isBalanceKnown = wallet.settledSeq === 0;
     this.#horizon = new Date(now().getTime() - graceMs).toISOString();
   }
@@ -110,7 +103,7 @@ class Pass implements Reconciliation {
     await this.#readMessages(entries);
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
-        this.#position = positionBehind(entry);
+        this.#position = positionAfter(entry);
         this.#isBalanceKnown = true;
         this.#notedDays.add(nameOf(shardOfEntry(entry)));
         continue;
@@ -119,8 +112,7 @@ class Pass implements Reconciliation {
       // debit whose function is still running.
       const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
       if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
-      const balanceMicros = entry.balanceAfterMicros - entry.amountMicros;
-      if (!(await this.#close({ seq: entry.seq - 1, balanceMicros, at: entry.createdAt }))) return;
+      if (!(await this.#close(positionBefore(entry)))) return;
       if (entry.type === "void") {
         // The function that voided it may have ended before the message was deleted.
         const debited = { from: this.#position.at, to: entry.createdAt };
@@ -131,7 +123,8 @@ class Pass implements Reconciliation {
     const isWholeLedger = entries.length < maxEntriesPerPass;
     // The wallet was read before its entries, so missing entries up to its seq are a gap at the end of the ledger.
     if (isWholeLedger && lastAt <= this.#horizon) {
-      if (!(await this.#close({ seq, balanceMicros: this.#wallet.balanceMicros, at: lastAt }))) return;
+      const { balanceMicros, feeCount } = this.#wallet;
+      if (!(await this.#close({ seq, balanceMicros, feeCount, at: lastAt }))) return;
     }
     this.isUnfinished = !isWholeLedger;
     // Later changes of the wallet are more recent than this.
@@ -156,7 +149,7 @@ class Pass implements Reconciliation {
 
   /**
    * Closes the gap, if there is one, between the current position and a seq with a known balance.
-   * @param end its `at` is a time after all debits of the gap
+   * @param end its `at` is a time after all debits of the gap. Its fees are those before the next entry
    * @returns false when the ledger changed in the meantime, so that this pass has to end
    */
   async #close(end: Position): Promise<boolean> {
@@ -169,7 +162,7 @@ class Pass implements Reconciliation {
       this.#isBalanceKnown = true;
     }
     while (this.#position.seq < lastSeq) {
-      const voids = this.#voids(lastSeq, balanceMicros);
+      const voids = this.#voids(end);
       const written = await tryTransact({ voids: voids.map(ledgerEntry) });
       // A message that seemed lost has been recorded in the meantime. The next pass finds its entry.
       if (written.outcome !== "committed") return false;
@@ -191,8 +184,8 @@ class Pass implements Reconciliation {
     log.error("ledger.inconsistent", { organizationId: this.#wallet.organizationId, seq });
   }
 
-  /** Returns void entries for the next seqs of a gap. The last seq of the gap has its whole amount. */
-  #voids(lastSeq: number, balanceMicros: number): NewLedgerEntry[] {
+  /** Returns void entries for the next seqs of a gap. The last seq of the gap has its whole amount, and all its fees. */
+  #voids({ seq: lastSeq, balanceMicros, feeCount }: Position): NewLedgerEntry[] {
     const count = Math.min(lastSeq - this.#position.seq, maxVoidsTogether);
     return Array.from({ length: count }, (_, index) => {
       const seq = this.#position.seq + 1 + index;
@@ -203,6 +196,7 @@ class Pass implements Reconciliation {
         seq,
         amountMicros: balanceAfterMicros - this.#position.balanceMicros,
         balanceAfterMicros,
+        feeCount: seq === lastSeq ? feeCount : this.#position.feeCount,
       });
     });
   }
@@ -210,8 +204,12 @@ class Pass implements Reconciliation {
   /** Completes an entry's unfinished work and advances the position. @param debited when its debit was made */
   async #pass(entry: LedgerEntryRecord, debited: Period): Promise<boolean> {
     if (entry.type === "message") await this.#requeueStranded(entry);
-    if (entry.type === "void") this.#voidsSinceSettled += 1;
-    this.#position = positionBehind(entry);
+    if (entry.type === "void") {
+      const before = this.#position.feeCount ?? entry.feeCount ?? 0;
+      this.#sinceSettled.voids += 1;
+      this.#sinceSettled.voidedFees += (entry.feeCount ?? before) - before;
+    }
+    this.#position = positionAfter(entry);
     await this.#noteDay(entry);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
     if (isOwed) return this.#refund(entry, debited);
@@ -241,11 +239,11 @@ class Pass implements Reconciliation {
       organizationId: lost.organizationId,
       type: "refund",
       amountMicros: -lost.amountMicros,
-      settlement: { from: this.#settledSeq, to: lost.seq, voids: this.#voidsSinceSettled },
+      settlement: { from: this.#settledSeq, to: lost.seq, ...this.#sinceSettled },
     });
     if (credited === undefined) return false;
     this.#settledSeq = lost.seq;
-    this.#voidsSinceSettled = 0;
+    this.#sinceSettled = { voids: 0, voidedFees: 0 };
     this.refundedMicros -= lost.amountMicros;
     return true;
   }
@@ -282,13 +280,9 @@ class Pass implements Reconciliation {
     const wallet = isLowPossible ? await findWallet(this.#wallet.organizationId) : undefined;
     if (wallet !== undefined) await watchBalance(wallet);
     const to = Math.max(this.#position.seq, this.#settledSeq);
-    const settled = { from: this.#settledSeq, to, voids: this.#voidsSinceSettled };
+    const settled = { from: this.#settledSeq, to, ...this.#sinceSettled };
     await settleWallet(this.#wallet.organizationId, settled, visitAt);
   }
-}
-
-function positionBehind({ seq, balanceAfterMicros, createdAt }: LedgerEntryRecord): Position {
-  return { seq, balanceMicros: balanceAfterMicros, at: createdAt };
 }
 
 function shardOfEntry({ organizationId, createdAt, messageId = "" }: LedgerEntryRecord): DayShard {

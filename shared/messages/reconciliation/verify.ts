@@ -6,6 +6,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { unreadableOf, UnreadableRecordError } from "../../platform/table/records.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import { mayHaveExpired, MessageRecord } from "../message/record.ts";
+import { FeesOfLedger, type Finding } from "./verify-fees.ts";
 
 export interface Verification {
   readonly organizationId: string;
@@ -31,7 +32,8 @@ const maxFindings = 100;
 
 /**
  * Reads the whole ledger of a wallet and verifies it. Every seq has an entry, and each balance follows from the previous
- * one. The last balance is the wallet's, and every paid message exists at its price.
+ * one. The last balance is the wallet's, and every paid message exists at its price. Each fee is that of a verification, and
+ * returns once if it has to.
  * @throws ApiError WALLET_MISSING
  */
 export async function verifyWallet(organizationId: string): Promise<Verification> {
@@ -58,6 +60,7 @@ async function verifyLedger(wallet: WalletRecord): Promise<Verification> {
   let seq = 0;
   let balanceMicros = 0;
   let entries = 0;
+  const fees = new FeesOfLedger(wallet);
   for (;;) {
     const batch = await readLedger(wallet, { from: seq + 1, to: wallet.seq, limit: batchSize });
     for (const entry of batch) {
@@ -73,6 +76,7 @@ async function verifyLedger(wallet: WalletRecord): Promise<Verification> {
       entries += 1;
       const problem = await problemOfMessage(entry, wallet);
       if (problem !== undefined) note(problem);
+      for (const each of await fees.problemsOf(entry)) note(each);
     }
     if (findings.length >= maxFindings) break;
     if (batch.length === batchSize) continue;
@@ -80,6 +84,7 @@ async function verifyLedger(wallet: WalletRecord): Promise<Verification> {
     else if (balanceMicros !== wallet.balanceMicros) {
       findings.push(`the wallet has ${wallet.balanceMicros}, its entries add up to ${balanceMicros}`);
     }
+    for (const each of fees.missing()) note(each);
     break;
   }
   return {
@@ -89,12 +94,6 @@ async function verifyLedger(wallet: WalletRecord): Promise<Verification> {
     findings: findings.slice(0, maxFindings),
     pending: pending.slice(0, maxFindings),
   };
-}
-
-interface Finding {
-  readonly text: string;
-  /** For a difference that the reconciler repairs: its time, or the time of the next entry. */
-  readonly mendableSince?: string | undefined;
 }
 
 function gap(lastSeq: number, nextSeq: number, nextAt: string): Finding {

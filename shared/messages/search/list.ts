@@ -2,7 +2,7 @@ import { displayStatusOf } from "../../api/contract/display-status.ts";
 import type { MessagesQuery } from "../../api/contract/messages-query.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import type { Message } from "../../api/contract/sms.ts";
-import { findWallet } from "../../money/wallet/record.ts";
+import { findWallet, paidMessages } from "../../money/wallet/record.ts";
 import type { Viewer } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { firstIdAt } from "../../platform/ids.ts";
@@ -41,7 +41,7 @@ export async function listMessages(
   const isWanted = matcherOf(query, at);
   const page =
     !isTest && !scheduled && isWanted === undefined
-      ? await readPage(MessageRecord, list, query, (wallet?.messageCount ?? 0) - (wallet?.feeCount ?? 0))
+      ? await readPage(MessageRecord, list, query, wallet === undefined ? 0 : paidMessages(wallet))
       : await readWantedPage(
           MessageRecord,
           list,

@@ -156,6 +156,7 @@ function entriesOf(
   after: WalletRecord,
   entryIds: readonly string[],
 ): NewLedgerEntry[] {
+  const feesIn = (some: readonly Charge[]): number => some.filter(({ isFee }) => isFee).length;
   let seq = after.seq - charges.length;
   let balanceAfterMicros = after.balanceMicros + sumOf(charges);
   return charges.map(({ amountMicros, isFee = false, ...ofMessage }, index) => {
@@ -170,6 +171,7 @@ function entriesOf(
       seq,
       amountMicros: -amountMicros,
       balanceAfterMicros,
+      feeCount: after.feeCount && after.feeCount - feesIn(charges.slice(index + 1)),
       ...ofMessage,
       createdAt: at.toISOString(),
     };

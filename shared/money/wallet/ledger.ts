@@ -31,6 +31,11 @@ export const LedgerEntryRecord = z.object({
   amountMicros: z.int(),
   /** Below 0 only after a chargeback of money that had been spent. */
   balanceAfterMicros: z.int(),
+  /**
+   * How many fees were debited up to this entry, as the wallet counts them. So the neighbors of a lost debit show how many fees
+   * it had. Absent from entries of older releases.
+   */
+  feeCount: z.optional(z.int()),
   messageId: z.optional(z.string()),
   ...ofMessage,
   /** The payment that the entry belongs to. */
@@ -64,6 +69,7 @@ export function voidEntry({
   seq,
   amountMicros,
   balanceAfterMicros,
+  feeCount,
 }: Omit<NewLedgerEntry, "createdAt" | "entity" | "id" | "type">): NewLedgerEntry {
   return {
     pk,
@@ -75,6 +81,7 @@ export function voidEntry({
     seq,
     amountMicros,
     balanceAfterMicros,
+    feeCount,
     createdAt: now().toISOString(),
   };
 }

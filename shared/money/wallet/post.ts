@@ -116,6 +116,7 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
       seq: after.seq,
       amountMicros: posting.amountMicros,
       balanceAfterMicros: after.balanceMicros,
+      feeCount: after.feeCount,
       messageId: posting.messageId,
       country: posting.country,
       segments: posting.segments,

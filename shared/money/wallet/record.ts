@@ -28,8 +28,9 @@ export const WalletRecord = z.object({
   seq: z.int().check(z.nonnegative()),
   /** How many messages and fees have been paid for. */
   messageCount: z.int().check(z.nonnegative()),
-  /** How many of these were fees of verifications; approximate after a lost debit of a fee. */
+  /** How many fees of verifications were debited, and how many of these were voided. */
   feeCount: z.optional(z.int()),
+  voidedFeeCount: z.optional(z.int()),
   ...shardFields,
   /** The id of the ledger entry that belongs to the last change, whether or not it has been written. */
   lastId: z.string(),
@@ -82,6 +83,7 @@ export function newWallet(
     balanceMicros: 0,
     seq: 0,
     messageCount: 0,
+    feeCount: 0,
     ...oneShard,
     lastId: organizationId,
     lastAt: createdAt.toISOString(),
@@ -138,6 +140,11 @@ export async function readWallet(organizationId: string): Promise<WalletRecord> 
 /** Returns the wallet as it is now; undefined when there is none. */
 export async function findWallet(organizationId: string): Promise<WalletRecord | undefined> {
   return findItem(WalletRecord, keys.wallet(organizationId), { consistent: true });
+}
+
+/** Returns how many messages have been paid for. A lost debit counts as one until it is settled. */
+export function paidMessages({ messageCount, feeCount = 0, voidedFeeCount = 0 }: WalletRecord): number {
+  return Math.max(0, messageCount - feeCount + voidedFeeCount);
 }
 
 /** Whether an organization's wallet has money, or had money that was spent. */

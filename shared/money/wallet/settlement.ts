@@ -27,11 +27,12 @@ export function toBeSettled(
   };
 }
 
-/** The result of a reconciler's pass: the seqs after `from` up to `to`, of which `voids` were lost debits. */
+/** The result of a reconciler's pass: the seqs after `from` up to `to`, of which `voids` were lost debits, some of fees. */
 export interface Settlement {
   readonly from: number;
   readonly to: number;
   readonly voids: number;
+  readonly voidedFees: number;
 }
 
 /** Returns the changes of a wallet that is settled. They require that no other pass came first. */
@@ -39,11 +40,12 @@ export function settling({
   from,
   to,
   voids,
+  voidedFees,
 }: Settlement): Required<Pick<Changes<"wallet">, "add" | "set"> & Pick<Requirements<"wallet">, "is">> {
   return {
     set: { settledSeq: to },
     // A lost debit was counted as a message that was paid for.
-    add: { messageCount: 0 - voids },
+    add: { messageCount: 0 - voids, ...(voidedFees > 0 ? { voidedFeeCount: voidedFees } : {}) },
     is: { settledSeq: from },
   };
 }

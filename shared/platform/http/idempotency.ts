@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { IdempotencyKey } from "../../api/contract/primitives.ts";
-import type { Route, ServedRoute } from "../../api/routes/route.ts";
+import { keepsResponse, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
@@ -43,6 +43,7 @@ interface Request {
 /** Executes a request with an Idempotency-Key once, on routes that support it. */
 export function idempotency(route: ServedRoute): EndpointMiddleware[] {
   if (route.idempotent !== true) return [];
+  if (!keepsResponse(route)) return [{ before: ({ event }) => void keyOf(event) }];
   return [
     {
       before: async ({ event }) => {

@@ -60,7 +60,7 @@ export async function guardStart(start: GuardedStart): Promise<GuardDecision> {
   }
   try {
     const verdict = await judgeAndCount(start);
-    if (verdict !== undefined && profile.guard !== "monitor") return blocked(verdict);
+    if (verdict !== undefined && isEnforced(verdict, profile)) return blocked(verdict);
     await count(start, "started");
     return { outcome: "allowed", ...(verdict === undefined ? {} : { rule: verdict.rule }) };
   } catch (error) {
@@ -69,15 +69,19 @@ export async function guardStart(start: GuardedStart): Promise<GuardDecision> {
   }
 }
 
+/** Whether a verdict rejects the start. The rule that protects the person does so in each mode. */
+function isEnforced({ rule }: Verdict, { guard }: Pick<VerificationProfile, "guard">): boolean {
+  return guard !== "monitor" || rule === "number";
+}
+
 /** Judges a start again after it was counted, so that of parallel starts no more than the limit are allowed. */
 async function judgeAndCount(start: GuardedStart): Promise<Verdict | undefined> {
   const names = [rangeOf(start), ...personOf(start)];
   const wanted = names.map((name) => keys.recentStarts(start.organizationId, name));
   const before = itemsOf(await findTogether(RecentStarts, wanted));
   const unapproved = new Set([markOf(start)]);
-  const isMonitored = start.profile.guard === "monitor";
   let verdict = await verdictOf(start, before);
-  if (verdict === undefined || isMonitored) {
+  if (verdict === undefined || !isEnforced(verdict, start.profile)) {
     const counting = names.map(async (name) => {
       const surplus = surplusOf(before, name, start.startedAt);
       const take = { unapproved: surplus, approved: surplus, undelivered: surplus };
@@ -85,8 +89,8 @@ async function judgeAndCount(start: GuardedStart): Promise<Verdict | undefined> 
       return (await change(start, name, { add: { unapproved } })) ?? [];
     });
     const after = (await Promise.all(counting)).flat();
-    verdict ??= await verdictOf(start, after);
-    if (verdict === undefined || isMonitored) return verdict;
+    verdict = (await verdictOf(start, after)) ?? verdict;
+    if (verdict === undefined || !isEnforced(verdict, start.profile)) return verdict;
     await takeBack(start);
   }
   const { reason, until } = verdict;

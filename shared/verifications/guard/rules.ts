@@ -8,7 +8,7 @@ import { dayMs, hourMs, minuteMs, secondMs } from "../../platform/clock.ts";
 /* The rules of the guard, without the table. Each judges the starts before the present one. */
 
 /** The rules in the order of the checks. */
-export type GuardRule = "address" | "countries" | "country" | "device" | "number" | "range";
+export type GuardRule = "address" | "checks" | "countries" | "country" | "device" | "number" | "range";
 
 const Count = z._default(z.int(), 0);
 const Marks = z._default(z.set(z.string()), new Set());

@@ -115,6 +115,7 @@ function Statement({ of }: { of: UsageOf }) {
           Messages: countText(total.messages),
           Segments: segmentsText(total),
           Cost: <Money amount={total.amount} />,
+          Fees: (total.fees ?? 0) === 0 ? "" : <Money amount={total.fees ?? 0} />,
           Refunded: total.refunded === 0 ? "" : <Money amount={total.refunded} />,
         }}
       />
@@ -189,9 +190,9 @@ function Name({ by, row: { name, label = name } }: { by: By; row: UsageRow }) {
 async function exportRows(usage: UsageOf | undefined, kind: FileKind): Promise<void> {
   if (usage === undefined) return;
   const { by, month, day = month, currency, rows } = usage;
-  const header = [by, "label", "messages", "segments", "amount", "refunded", "currency"];
-  const lines = rows.map(({ name, label = "", messages, segments = "", amount, refunded }) =>
-    [name, label, messages, segments, amount, refunded, currency].map(String),
+  const header = [by, "label", "messages", "segments", "amount", "refunded", "currency", "fees"];
+  const lines = rows.map(({ name, label = "", messages, segments = "", amount, refunded, fees = "" }) =>
+    [name, label, messages, segments, amount, refunded, currency, fees].map(String),
   );
   const file = await saveTable(`statement-${day}`, [header, ...lines], kind);
   announce(`${countText(rows.length, "row")} saved as ${file}.`);
