@@ -56,7 +56,7 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,documents,domain,faults,infra,local,mixed-versions,model,payments,sdks,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,documents,domain,faults,infra,isolation,local,mixed-versions,model,payments,sdks,system,unit}/**",
             ...(process.env["STAGE"] === undefined ? [] : [`test/endpoints/${notOnStages}`]),
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
@@ -70,6 +70,8 @@ export default defineConfig({
       { test: { name: "faults", include: ["test/faults/**/*.test.ts"], ...sharedGateway } },
       // It starts a gateway of its own, and takes minutes.
       { test: { name: "chaos", include: ["test/chaos/**/*.test.ts"] } },
+      // It compares times, so that nothing may run beside it.
+      { test: { name: "isolation", include: ["test/isolation/**/*.test.ts"], ...sharedGateway } },
       // The functions of the last release, which it builds, and those of the present code, over one table.
       {
         test: {

@@ -42,22 +42,23 @@ export interface FittedStage {
 
 /**
  * Returns a stage whose workers leave concurrency for requests, within the account's limit of concurrent calls. It
- * scales down the concurrency of all queues together where it is too high.
- * @throws Error when the reservations do not fit; on a stage that keeps data also when the least concurrency of its queues
- * does not fit
+ * scales down the concurrency of all queues together where it is too high. It leaves out reservations that do not fit, because
+ * AWS would reject them in the middle of a deployment.
+ * @throws Error when the least concurrency of queues does not fit a reservation, or a stage that keeps data
  */
-export function fitToAccount(stage: Stage, limit: number): FittedStage {
-  const { name, reservedConcurrency, keepData } = stage;
+export function fitToAccount(asked: Stage, limit: number): FittedStage {
   const here = `in this account, whose limit is ${limit} concurrent calls`;
   const ask = "Request more: aws service-quotas request-service-quota-increase --service-code lambda";
   const askFor = (calls: number): string => `${ask} --quota-code L-B99A9384 --desired-value ${calls}`;
-  const reserved = total(Object.values(reservedConcurrency).map((calls = 0) => calls));
-  if (reserved > 0 && limit - reserved < unreservedAtLeast) {
-    throw new Error(
-      `Stage ${name} reserves ${reserved} concurrent calls ${here}, and AWS keeps ${unreservedAtLeast} for all others: ` +
-        `lower reservedConcurrency. ${askFor(reserved + unreservedAtLeast)}`,
-    );
-  }
+  const wish = total(Object.values(asked.reservedConcurrency).map((calls = 0) => calls));
+  const isFitting = wish === 0 || limit - wish >= unreservedAtLeast;
+  const stage = isFitting ? asked : { ...asked, reservedConcurrency: {} };
+  const { name, reservedConcurrency, keepData } = stage;
+  const reserved = isFitting ? wish : 0;
+  const leftOut = isFitting
+    ? ""
+    : `No reservedConcurrency: stage ${name} reserves ${wish} concurrent calls ${here}, and AWS keeps ` +
+      `${unreservedAtLeast} for all others. Deploy again after the increase. `;
   const feeds = Object.entries<Worker>(workers).flatMap(([worker, { queues = {} }]) =>
     queueNames.flatMap((queue) => {
       const feed = queues[queue];
@@ -84,11 +85,12 @@ export function fitToAccount(stage: Stage, limit: number): FittedStage {
     }
   }
   const scaled = feeds.filter(({ queue, wanted }) => workerConcurrency[queue] !== wanted);
-  if (scaled.length === 0) return { stage };
+  const increase = askFor(Math.max(1_000, wish + unreservedAtLeast));
+  if (scaled.length === 0) return isFitting ? { stage } : { stage, warning: leftOut + increase };
   const changes = scaled.map(
     ({ queue, wanted }) => `${queue} ${workerConcurrency[queue]} instead of ${wanted}`,
   );
-  const warning = `Fewer concurrent batches, so that requests have calls ${here}: ${changes.join(", ")}. ${askFor(1_000)}`;
+  const warning = `${leftOut}Fewer concurrent batches, so that requests have calls ${here}: ${changes.join(", ")}. ${increase}`;
   return { stage: { ...stage, workerConcurrency }, warning };
 }
 

@@ -19,8 +19,11 @@ import type { ScheduleDefinition } from "./template.ts";
 /** The most batches of a queue at the same time. A laptop does not need AWS's concurrency, and its log stays readable. */
 const maxLocalConcurrency = 8;
 
-/** The same for a queue with batches of one job: such jobs mostly wait for others and need little CPU. */
-const maxLocalSingles = 30;
+/**
+ * The same for a queue with batches of one job: such jobs mostly wait for others and need little CPU. Some are left when the
+ * webhooks of one customer hang, which has 40 calls in flight.
+ */
+const maxLocalSingles = 100;
 
 /** The event of a rule that defines no input. */
 const scheduledEvent = { source: "aws.events", "detail-type": "Scheduled Event" };

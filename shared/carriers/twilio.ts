@@ -47,7 +47,7 @@ export async function sendWithTwilio(
   message: AddressedMessage,
   options?: CallOptions,
 ): Promise<SubmitResult> {
-  const base = settings.url.replace(/\/+$/, "");
+  const base = settings.url.replace(/(?<!\/)\/+$/, "");
   const sender =
     message.isFromNumber === true
       ? { From: withPlusSign(message.from) }

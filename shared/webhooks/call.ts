@@ -4,11 +4,15 @@ import { request as httpsRequest } from "node:https";
 import type { WebhookPayload } from "../api/contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
 import { guardedLookup, isPublicHost, RejectedHost } from "../platform/http/webhook-target.ts";
+import { timedOut } from "./in-flight-calls.ts";
 import type { WebhookRecord } from "./record.ts";
 import { serviceSignature, standardSignatures, type SigningSecrets } from "./signature.ts";
 
 /** The longest duration of a call, from the name's lookup to the last header of the response. */
 const callTimeoutMs = 10 * secondMs;
+
+/** The longest duration until the receiver's name is looked up, and its connection is there. One packet may be lost on the way. */
+const connectTimeoutMs = 3 * secondMs;
 
 /** The largest size of a response's headers. Its body is not read. */
 const maxHeaderBytes = 16 * 1024;
@@ -23,7 +27,7 @@ export type CallableWebhook = WebhookRecord & SigningSecrets;
 
 /**
  * Makes one signed call. It follows no redirects, and does not use the connection again. The call ends after ten
- * seconds at most.
+ * seconds at most, and after three without a connection.
  */
 export async function callWebhook(
   webhook: CallableWebhook,
@@ -64,12 +68,17 @@ export async function callWebhook(
         },
       );
       outgoing.on("error", reject);
+      const connecting = setTimeout(() => outgoing.destroy(new ConnectTimeout()), connectTimeoutMs);
+      outgoing.on("close", () => clearTimeout(connecting));
+      outgoing.on("socket", (socket) => {
+        socket.once(url.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connecting));
+      });
       // A receiver that switches protocols ends the call without a response and without an error.
       outgoing.on("close", () => reject(new Error("the connection was closed without a response")));
       outgoing.end(body);
     });
   } catch (error) {
-    return { error: signal.aborted ? "timed out" : problemOf(error) };
+    return { error: signal.aborted ? timedOut : problemOf(error) };
   }
 }
 
@@ -80,8 +89,12 @@ const problems: Readonly<Record<string, string>> = {
   EHOSTUNREACH: "host not reachable",
   ENETUNREACH: "host not reachable",
   ENOTFOUND: "host not found",
-  ETIMEDOUT: "timed out",
+  ETIMEDOUT: timedOut,
 };
+
+class ConnectTimeout extends Error {
+  readonly code = "ETIMEDOUT";
+}
 
 /** Returns the error for the customer. It names what the customer can fix, and nothing about the gateway. */
 function problemOf(error: unknown): string {

@@ -1,20 +1,30 @@
+import { randomBytes } from "node:crypto";
+
 import * as z from "zod/mini";
 
 import { dayMs, epochSeconds, minuteMs, now, secondMs } from "../platform/clock.ts";
 import type { Changes, Requirements } from "../platform/table/expressions.ts";
 import { keys } from "../platform/table/keys.ts";
-import { isFree, newLease } from "../platform/table/lease.ts";
+import { isFree } from "../platform/table/lease.ts";
 import { findItem } from "../platform/table/read.ts";
 import { deleteItem, type Outcome, updateItem, updateOf } from "../platform/table/write.ts";
 import { isCallbacks } from "./callbacks.ts";
+import { endpointOf, hostMark, organizationOf, trafficOf, type Callee } from "./callee.ts";
 import type { WebhookRecord } from "./record.ts";
 import type { Lane } from "./webhook-job.ts";
 
 /**
  * The limit of in-flight calls to a webhook, and to a host over all of an organization's webhooks. The host may belong to
- * a third party. The queues have ten times as many workers.
+ * a third party.
  */
 const maxOpenCalls = 20;
+
+/**
+ * The limits of an organization over all hosts, whose number it chooses, and of its test traffic, which is free. The queue of
+ * first attempts has five times as many workers. A call that timed out counts for the whole of its lease. So an organization
+ * whose calls all time out begins 40 in a minute, which hold seven workers on average.
+ */
+const maxOpenCallsOf = { live: 40, test: 10 };
 
 /** The limit for a webhook whose last call failed: enough to notice its recovery. */
 const maxOpenCallsFailing = 2;
@@ -43,7 +53,7 @@ const retentionMs = 30 * dayMs;
 
 export const InFlightCallsRecord = z.object({
   entity: z.literal("inFlightCalls"),
-  /** The occupied slots: `<end of its lease>#<random>` of each call. */
+  /** The occupied slots: `<end of its lease>#<random>` of each call, and for an organization `#<host>` after it. */
   inFlightCalls: z._default(z.set(z.string()), new Set()),
   /** While it fails continuously: since when, in how many calls, and the outcome of the last one. */
   failingSince: z.optional(z.string()),
@@ -76,8 +86,8 @@ export interface Failure {
   readonly error: string;
 }
 
-/** The endpoint of a call. */
-type Callee = Pick<WebhookRecord, "id" | "organizationId" | "url">;
+/** The error of a call that took too long. */
+export const timedOut = "timed out";
 
 /** A call that counts as in flight until it is closed. */
 export interface InFlightCall {
@@ -86,55 +96,55 @@ export interface InFlightCall {
 }
 
 /**
- * Returns the host of a webhook for one organization. The hosts of organizations are separate: many use the same few
- * services, and one organization must not delay the calls of another.
- */
-function hostOf({ organizationId, url }: Callee): string {
-  return `${organizationId}#${new URL(url).host.replace(/\.(?=:|$)/, "")}`;
-}
-
-/** Returns the id of the endpoint that has the slots and the failures of a call. Callbacks have one for each host. */
-function endpointOf(callee: Callee): string {
-  return isCallbacks(callee.id) ? `${callee.id}#${hostOf(callee)}` : callee.id;
-}
-
-/**
- * Checks whether a webhook and its host have a slot for a call. A read costs the item's partition less than a rejected
- * write, and a webhook that hangs would cause many of these.
+ * Checks whether a webhook, its host and its organization have a slot for a call. A read costs the item's partition less
+ * than a rejected write, and a webhook that hangs would cause many of these.
  * @returns the seconds until the next check; undefined when there is a slot
  */
 export async function waitForSlot(callee: Callee, lane: Lane): Promise<number | undefined> {
-  const waits = await Promise.all(
-    [endpointOf(callee), hostOf(callee)].map(async (whom) => waitFor(whom, lane)),
-  );
+  const waits = await Promise.all([
+    waitFor(endpointOf(callee), (seen, open) => mayCall(seen, lane, open.length)),
+    waitFor(organizationOf(callee), (_, open) => hasRoom(open, callee)),
+  ]);
   const longest = Math.max(...waits.map((seconds) => seconds ?? 0));
   return longest === 0 ? undefined : longest;
 }
 
-/** Returns the wait for a webhook or for a host. No failures are recorded for hosts. */
-async function waitFor(whom: string, lane: Lane): Promise<number | undefined> {
+/** Returns the wait for a webhook or for an organization, of which no failures are recorded. */
+async function waitFor(
+  whom: string,
+  isFreeFor: (seen: InFlightCallsRecord, open: readonly string[]) => boolean,
+): Promise<number | undefined> {
   const at = now();
   const seen = await findItem(InFlightCallsRecord, keys.inFlightCalls(whom));
   if (seen === undefined) return undefined;
   await forgetLapsed(whom, seen, at);
-  if (mayCall(seen, lane, at)) return undefined;
+  const open = [...seen.inFlightCalls].filter((slot) => !hasLapsed(slot, at));
+  if (isFreeFor(seen, open)) return undefined;
   const slow = new Date(at.getTime() - slowMs + callLeaseMs).toISOString();
   const isSlow = seen.failingSince !== undefined || [...seen.inFlightCalls].some((slot) => slot < slow);
   return isSlow ? retrySeconds.later : retrySeconds.soon;
 }
 
-/** Occupies a slot of a webhook and one of its host for a call. Returns undefined when either has none. */
+/**
+ * Occupies a slot of a webhook, and one of its organization that counts for the host too. Returns undefined when one of the
+ * three has none.
+ */
 export async function openCall(callee: Callee): Promise<InFlightCall | undefined> {
   const at = now();
-  const { leaseUntil, leaseToken } = newLease(at, callLeaseMs);
-  const slot = `${leaseUntil}#${leaseToken}`;
-  if (!(await takeSlot(endpointOf(callee), slot, at))) return undefined;
-  if (await takeSlot(hostOf(callee), slot, at)) return { callee, slot };
-  await freeSlots(endpointOf(callee), [slot], at);
+  const leaseUntil = new Date(at.getTime() + callLeaseMs).toISOString();
+  const slot = `${leaseUntil}#${randomBytes(6).toString("base64url")}${hostMark(callee)}`;
+  const [endpoint, organization] = [endpointOf(callee), organizationOf(callee)];
+  if ((await takeSlot(endpoint, slot, at, maxOpenCalls)) === undefined) return undefined;
+  const open = await takeSlot(organization, slot, at, maxOpenCallsOf[trafficOf(callee)]);
+  // The slot itself is one of them. The first of several that race for the last one of the host keeps it.
+  if (open !== undefined && countOfHost(open, callee) <= maxOpenCalls) return { callee, slot };
+  const taken = open === undefined ? [endpoint] : [endpoint, organization];
+  await Promise.all(taken.map(async (whom) => freeSlots(whom, [slot], at)));
   return undefined;
 }
 
-async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> {
+/** Occupies a slot. Returns all that are occupied, or undefined when there is none. */
+async function takeSlot(whom: string, slot: string, at: Date, max: number): Promise<string[] | undefined> {
   const taken = await updateInFlightCalls(
     whom,
     at,
@@ -143,21 +153,30 @@ async function takeSlot(whom: string, slot: string, at: Date): Promise<boolean> 
       anyOf: [
         { absent: ["inFlightCalls"] },
         { sizeBelow: { inFlightCalls: maxOpenCallsFailing } },
-        { sizeBelow: { inFlightCalls: maxOpenCalls }, absent: ["failingSince"] },
+        { sizeBelow: { inFlightCalls: max }, absent: ["failingSince"] },
       ],
     },
   );
-  return taken.applied;
+  return taken.applied ? [...taken.item.inFlightCalls] : undefined;
 }
 
 async function freeSlots(whom: string, slots: readonly string[], at: Date): Promise<void> {
   await updateInFlightCalls(whom, at, { take: { inFlightCalls: new Set(slots) } });
 }
 
-function mayCall({ inFlightCalls, failingSince }: InFlightCallsRecord, lane: Lane, at: Date): boolean {
+function mayCall({ failingSince }: InFlightCallsRecord, lane: Lane, openCount: number): boolean {
   if (failingSince !== undefined && lane === "first") return false;
-  const max = failingSince === undefined ? maxOpenCalls : maxOpenCallsFailing;
-  return [...inFlightCalls].filter((slot) => !hasLapsed(slot, at)).length < max;
+  return openCount < (failingSince === undefined ? maxOpenCalls : maxOpenCallsFailing);
+}
+
+function hasRoom(open: readonly string[], callee: Callee): boolean {
+  return open.length < maxOpenCallsOf[trafficOf(callee)] && countOfHost(open, callee) < maxOpenCalls;
+}
+
+/** Returns how many slots of an organization count for the host of a call. */
+function countOfHost(open: readonly string[], callee: Callee): number {
+  const mark = hostMark(callee);
+  return open.filter((slot) => slot.endsWith(mark)).length;
 }
 
 function hasLapsed(slot: string, at: Date): boolean {
@@ -171,8 +190,8 @@ async function forgetLapsed(whom: string, { inFlightCalls }: InFlightCallsRecord
 }
 
 /**
- * Frees the slots of a call and records its outcome. A webhook's health needs no additional writes, because these write
- * the same items.
+ * Frees the slots of a call and records its outcome. That of the organization stays after a time-out, until it lapses. A
+ * webhook's health needs no additional writes, because these write the same items.
  * @returns how the webhook fails, if it does
  */
 export async function closeCall(
@@ -185,7 +204,7 @@ export async function closeCall(
     failure === undefined
       ? updateInFlightCalls(endpointOf(callee), at, { take, remove: healthFields })
       : noteFailure(endpointOf(callee), at, failure, take),
-    freeSlots(hostOf(callee), [slot], at),
+    ...(failure?.error === timedOut ? [] : [freeSlots(organizationOf(callee), [slot], at)]),
   ]);
   return closed.applied ? healthOf(closed.item) : undefined;
 }
@@ -259,9 +278,9 @@ export async function deleteFailures(webhookId: string): Promise<void> {
   await updateInFlightCalls(webhookId, now(), { remove: healthFields });
 }
 
-/** Deletes the records of a webhook that was permanently removed, and of its host for its organization. */
+/** Deletes the records of a webhook that was permanently removed, and of its organization. */
 export async function deleteCalls(callee: Callee): Promise<void> {
-  for (const whom of [endpointOf(callee), hostOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
+  for (const whom of [endpointOf(callee), organizationOf(callee)]) await deleteItem(keys.inFlightCalls(whom));
 }
 
 /** Updates the item, or creates it. */

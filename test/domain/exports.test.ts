@@ -148,6 +148,15 @@ it("is complete although its first job is lost, and others cannot be queued at f
   expect(await csvOfExport(job)).toBe(await expectedContacts());
 });
 
+it("reads for ten seconds of a run, because two workers have the exports of all customers", async () => {
+  await addContacts(150);
+  const job = await beginExport(organizationId, { contacts: {} });
+  await runExport(job, () => 50_000);
+  expect(await storedExport(job)).toMatchObject({ status: "running", rows: 100 });
+  await runExport(job, () => 50_001);
+  expect(await storedExport(job)).toMatchObject({ status: "ready", rows: 150 });
+});
+
 it("changes nothing twice by a job that crashed, that runs in parallel, or that comes late", async () => {
   await addContacts(150);
   const first = await beginExport(organizationId, { contacts: {} });

@@ -111,6 +111,12 @@ describe("while a stranger guesses, the owner", () => {
     expect(await guess(1, home)).toEqual([expect.stringMatching(/^RATE_LIMITED/)]);
   });
 
+  it("gets the advice at a new place to use the newest link in the mailbox", async () => {
+    await attack();
+    const tried = login({ email, password }, newNetwork());
+    await expect(tried).rejects.toThrow("newest link in your mailbox");
+  });
+
   it.each<[purpose: "reset" | "verify", open: (token: string) => Promise<unknown>]>([
     ["verify", async (token) => verifyEmail({ token, password }, home)],
     ["reset", async (token) => resetPassword({ token, password }, home)],

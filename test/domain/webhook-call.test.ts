@@ -69,7 +69,15 @@ describe("a receiver", () => {
       { error: "timed out" },
       { error: "timed out" },
     ]);
-    expect(limits).toEqual([10_000, 10_000, 10_000]);
+    expect(limits.filter((ms) => ms !== 3_000)).toEqual([10_000, 10_000, 10_000]);
+  });
+
+  it("whose connection is not there after three seconds is abandoned then", async () => {
+    const silent = await startHostile(() => undefined);
+    hastenTimers();
+    const abandon = vi.spyOn(AbortSignal, "timeout").mockReturnValue(new AbortController().signal);
+    expect(await callUrl(silent.replace("http:", "https:"))).toEqual({ error: "timed out" });
+    abandon.mockRestore();
   });
 
   it("that drips its body counts with its status", async () => {

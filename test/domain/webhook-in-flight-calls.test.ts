@@ -7,6 +7,7 @@ import {
   findFailingHealth,
   isToBeDisabled,
   openCall,
+  timedOut,
   waitForSlot,
   type FailingHealth,
   type Failure,
@@ -25,7 +26,7 @@ function newEndpoint(url = "https://example.com/sms", organizationId: string = n
 /** Opens as many calls as possible to alternating endpoints, from several dispatchers at the same time. */
 async function openAll(...endpoints: Endpoint[]): Promise<InFlightCall[]> {
   const tries = Array.from(
-    { length: 40 },
+    { length: Math.max(40, endpoints.length) },
     (_, index) => endpoints[index % endpoints.length] ?? newEndpoint(),
   );
   const tried = await Promise.all(tries.map(async (endpoint) => openCall(endpoint)));
@@ -154,4 +155,44 @@ it("an endpoint whose host is full keeps no capacity reserved", async () => {
   for (let count = 0; count < 20; count += 1) expect(await openCall(waiting)).toBeUndefined();
   for (const open of calls) await closeCall(open, undefined);
   expect(await openAll(waiting)).toHaveLength(20);
+});
+
+/** Endpoints of one organization, each on a host of its own. */
+function onManyHosts(organizationId: string, options: Partial<Endpoint> = {}): Endpoint[] {
+  return Array.from({ length: 60 }, (_, index) => ({
+    ...newEndpoint(`https://hooks-${index}.example.com/`, organizationId),
+    ...options,
+  }));
+}
+
+it("an organization has at most 40 calls in flight, however many hosts it names, and 10 for test messages", async () => {
+  const organizationId = newId("org");
+  const endpoints = onManyHosts(organizationId);
+  const tests = onManyHosts(organizationId, { test: true });
+  const callbacks = onManyHosts(organizationId, { id: `callbacks#${organizationId}#test` });
+  expect(await openAll(...tests)).toHaveLength(10);
+  expect(await openAll(...callbacks)).toHaveLength(0);
+  // A test key does not delay live events.
+  const calls = await openAll(...endpoints);
+  expect(calls).toHaveLength(40);
+  const elsewhere = newEndpoint("https://example.com/", organizationId);
+  expect(await waitForSlot(elsewhere, "first")).toBe(1);
+  expect(await waitForSlot(newEndpoint(), "first")).toBeUndefined();
+  for (const open of calls.slice(0, 30)) await closeCall(open, rejected);
+  expect(await waitForSlot(elsewhere, "first")).toBeUndefined();
+  expect(await openAll(elsewhere)).toHaveLength(20);
+});
+
+it("a call that timed out counts for a minute, so that an organization cannot hold more than a few workers", async () => {
+  const organizationId = newId("org");
+  const [elsewhere, other] = [newEndpoint("https://example.com/", organizationId), newEndpoint()];
+  const calls = await openAll(...onManyHosts(organizationId));
+  vi.setSystemTime(start.getTime() + 10_000);
+  for (const open of calls) await closeCall(open, { error: timedOut });
+  expect(await waitForSlot(elsewhere, "retry")).toBe(15);
+  expect(await openCall(elsewhere)).toBeUndefined();
+  expect(await waitForSlot(other, "first")).toBeUndefined();
+  vi.setSystemTime(start.getTime() + 60_001);
+  expect(await waitForSlot(elsewhere, "retry")).toBeUndefined();
+  expect(await openAll(elsewhere)).toHaveLength(20);
 });

@@ -1,5 +1,6 @@
 import { createHmac, randomInt } from "node:crypto";
 
+import { SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { readHookBody } from "../../shared/accounts/hooks/readers.ts";
@@ -152,10 +153,25 @@ describe("a signature", () => {
     },
   );
 
-  it("of Auth0 is a token that expires, of one algorithm", async () => {
+  it("of Auth0 is a token of one algorithm, for the gateway, that is valid for five minutes", async () => {
     const hook = await createHook("auth0");
-    const at = new Date(Date.now() - 6 * minuteMs);
-    expect(errorOf(await callHook(hook, { at }))).toEqual(unauthorized);
+    for (const minutes of [-6, 6]) {
+      const at = new Date(Date.now() + minutes * minuteMs);
+      expect(errorOf(await callHook(hook, { at }))).toEqual(unauthorized);
+    }
+    const exp = Math.floor(Date.now() / 1_000) + 200;
+    const foreign = [
+      { aud: "urn:sms-gateway", exp },
+      { aud: "urn:another", iat: exp - 200 },
+      { iat: exp - 200 },
+    ];
+    for (const claims of foreign) {
+      const credential = await new SignJWT(claims)
+        .setProtectedHeader({ alg: "HS256" })
+        .sign(Buffer.from(hook.proof));
+      const raw = bodyFor("auth0", newNumber());
+      expect(errorOf(await call(`/v1/hooks/${hook.id}`, { credential, raw }))).toEqual(unauthorized);
+    }
     const [head, content] = ['{"alg":"none"}', '{"sub":"urn:Auth0"}'].map((part) =>
       Buffer.from(part).toString("base64url"),
     );
@@ -223,6 +239,26 @@ describe("a repeated call", () => {
       if (more === "") await approve(number);
     }
     expect(await sendsTo(number)).toBe(1);
+  });
+
+  it("of Auth0 sends once while it has the same token and body, however the token's signature is written", async () => {
+    const { id, kind, proof } = await createHook("auth0");
+    const [number, other] = [newNumber(), newNumber()];
+    const raw = bodyFor(kind, number);
+    const { Authorization: first = "" } = await hookHeaders(kind, proof, { body: raw });
+    // The last character of a signature has two bits that mean nothing.
+    const last = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    const same = first.slice(0, -1) + last.charAt(last.indexOf(first.slice(-1)) + 1);
+    for (const Authorization of [first, same]) {
+      const response = await call(`/v1/hooks/${id}`, { headers: { Authorization }, raw });
+      expect([response.status, response.text]).toEqual([200, "{}"]);
+      if (Authorization === first) await approve(number);
+    }
+    expect(await sendsTo(number)).toBe(1);
+    // The tokens of two people in one second are equal.
+    const headers = { Authorization: first };
+    expect((await call(`/v1/hooks/${id}`, { headers, raw: bodyFor(kind, other) })).status).toBe(200);
+    expect(await sendsTo(other)).toBe(1);
   });
 });
 

@@ -212,6 +212,15 @@ describe("an invitation", () => {
     expect(await members()).toHaveLength(1);
   });
 
+  it("can be sent three times a day to one email, and to others meanwhile", async () => {
+    const email = newEmail();
+    for (const role of ["viewer", "admin", "viewer"] as const) {
+      expect((await invite(email, role)).status).toBe(201);
+    }
+    expect(errorOf(await invite(email, "viewer"))).toEqual({ status: 429, code: "RATE_LIMITED" });
+    expect((await invite(newEmail(), "viewer")).status).toBe(201);
+  });
+
   it("cannot be sent from a stage without email", async () => {
     const actor: Actor = {
       organizationId: owner.organizationId,

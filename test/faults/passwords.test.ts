@@ -93,16 +93,20 @@ describe("a reset of the password", () => {
     expect(emailsTo(gateway, unknown)).toEqual([]);
   });
 
-  it("can be requested five times an hour for each email, whether or not it has an account", async () => {
+  it("sends five links for an email while one of them is valid, whether or not it has an account", async () => {
     // The tests before used up requests of this address in the last hour.
     gateway.advanceClock(61 * minuteMs);
     const customer = await register();
     for (const email of [customer.email, `${randomUUID()}@example.com`]) {
-      for (let count = 0; count < 5; count += 1) expect((await requestReset(email)).status).toBe(202);
-      expect(errorOf(await requestReset(email))).toEqual({ status: 429, code: "RATE_LIMITED" });
+      faults.clear();
+      for (let count = 0; count < 7; count += 1) expect((await requestReset(email)).status).toBe(202);
+      const queued = faults.seen.filter(isBy("RequestPasswordReset", "sqs:SendMessage"));
+      expect(queued).toHaveLength(5);
     }
     const others = Array.from({ length: 12 }, async () => requestReset(`${randomUUID()}@example.com`));
-    expect((await Promise.all(others)).filter(({ status }) => status === 429).length).toBeGreaterThan(0);
+    const limited = (await Promise.all(others)).filter(({ status }) => status === 429);
+    expect(limited.length).toBeGreaterThan(0);
+    for (const { text } of limited) expect(text).toContain("Use the newest link in your mailbox");
     gateway.advanceClock(61 * minuteMs);
     expect((await requestReset(customer.email)).status).toBe(202);
   });
@@ -111,7 +115,6 @@ describe("a reset of the password", () => {
     gateway.advanceClock(61 * minuteMs);
     const customer = await register();
     for (let count = 0; count < 5; count += 1) expect((await requestReset(customer.email)).status).toBe(202);
-    expect((await requestReset(customer.email)).status).toBe(429);
     // Each is beyond the limit of the address in a day.
     for (let count = 0; count < 10; count += 1) {
       await bringAgain(gateway, {

@@ -49,11 +49,14 @@ it("deploys a stage without kept data into the smallest account, and rejects one
   );
 });
 
-it("rejects reservations that leave others less than AWS requires", () => {
+it("leaves out reservations that leave others less than AWS requires, with the steps for the operator", () => {
   const reserving = { ...prod, reservedConcurrency: { sendSms: 60, reconcileWallets: 41 } };
-  expect(() => fitToAccount(reserving, 200)).toThrow(
-    /^Stage prod reserves 101 concurrent calls in this account/,
+  const { stage, warning } = fitToAccount(reserving, 200);
+  expect(stage.reservedConcurrency).toEqual({});
+  expect(warning).toMatch(
+    /^No reservedConcurrency: stage prod reserves 101 concurrent calls in this account/,
   );
+  expect(warning).toMatch(/Deploy again after the increase.*--desired-value 1000$/);
   expect(fitToAccount(reserving, 1_000).stage.reservedConcurrency).toEqual(reserving.reservedConcurrency);
 });
 

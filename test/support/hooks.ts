@@ -66,7 +66,7 @@ export async function hookHeaders(
     case "auth0": {
       const token = new SignJWT().setProtectedHeader({ alg: "HS256", typ: "JWT" }).setSubject("urn:Auth0");
       const expiring = token
-        .setAudience("urn:sms")
+        .setAudience("urn:sms-gateway")
         .setIssuedAt(at)
         .setExpirationTime(Number(seconds) + 300);
       return { Authorization: `Bearer ${await expiring.sign(new TextEncoder().encode(proof))}` };

@@ -31,6 +31,9 @@ import { readManager, requireMayManage } from "./manager.ts";
  */
 const invitationsPerOrganization: RateLimit = { name: "invitations", max: 50, windowMs: dayMs };
 
+/** Invitations of one organization to one email, which are as many as it gets emails. */
+const invitationsPerRecipient: RateLimit = { name: "invitations-recipient", max: 3, windowMs: dayMs };
+
 /**
  * Invites an email to the organization of a session. If it is invited already, it gets another link and the new role.
  * The response does not show whether the email has an account in another organization.
@@ -48,6 +51,7 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
   if (members.some((member) => member.entity === "user" && member.email === email)) {
     throw new ApiError("CONFLICT", { message: "This email already belongs to a member." });
   }
+  await consume(invitationsPerRecipient, `${organizationId} ${email}`);
   await consume(invitationsPerOrganization, organizationId);
   return untilUndisturbed(async () => {
     const before = await findInvitationOf(organizationId, email);

@@ -10,18 +10,27 @@ import { passwordMatches } from "./hash.ts";
 import { isKnownNetwork } from "./known-networks.ts";
 import { findPasswordHash } from "./record.ts";
 
+/** Strangers who guess can keep out an owner at a new place, who then has links in the mailbox that let them in. */
+const message =
+  "Too many wrong passwords. Set a new password with the newest link in your mailbox, or request one, or wait.";
+
 /** Wrong passwords that one network may try at one account. */
-const failuresOfBoth: RateLimit = { name: "login-account-network", max: 10, windowMs: 15 * minuteMs };
+const failuresOfBoth: RateLimit = {
+  name: "login-account-network",
+  max: 10,
+  windowMs: 15 * minuteMs,
+  message,
+};
 
 /** Wrong passwords that one network may try at all accounts that it never logged in to. */
-const failuresPerNetwork: RateLimit = { name: "login-network", max: 100, windowMs: 15 * minuteMs };
+const failuresPerNetwork: RateLimit = { name: "login-network", max: 100, windowMs: 15 * minuteMs, message };
 
 /**
  * Wrong passwords that all networks without a log-in to an account may try at it together. The limit slows people who
  * guess from many places. It must not lock out an owner at a new place, so the window is minutes. Each network also has
  * its own limit of ten.
  */
-const failuresPerAccount: RateLimit = { name: "login-account", max: 20, windowMs: 2 * minuteMs };
+const failuresPerAccount: RateLimit = { name: "login-account", max: 20, windowMs: 2 * minuteMs, message };
 
 /**
  * Counts a try at the password of an account; a right password is refunded. The count comes before the check, so that

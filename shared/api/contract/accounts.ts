@@ -11,7 +11,7 @@ export const Password = z
   .string()
   .check(
     z.minLength(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`),
-    z.maxLength(72, "must be at most 72 bytes long in UTF-8"),
+    z.maxLength(72, { error: "must be at most 72 bytes long in UTF-8", abort: true }),
     z.regex(/^[^\0]*$/, "must not contain the character U+0000"),
   )
   .register(z.globalRegistry, {
@@ -40,7 +40,7 @@ export type RegisterRequest = z.infer<typeof RegisterRequest>;
 /** The password has no minimum here: a password that registration would reject is simply wrong. */
 export const LoginRequest = z
   .object({
-    email: z.string().check(z.maxLength(254), z.overwrite(asciiEmail), z.toLowerCase()),
+    email: z.string().check(z.maxLength(254, { abort: true }), z.overwrite(asciiEmail), z.toLowerCase()),
     password: z.string().check(z.maxLength(1_000)),
     code: z.optional(SecondFactorCode),
   })
@@ -150,7 +150,7 @@ export const AccountPage = z.string();
 export const EmailToken = z
   .string()
   .check(
-    z.maxLength(1_000),
+    z.maxLength(1_000, { abort: true }),
     z.overwrite((token) => /^(usr_\w{26}\.[\w-]{43})(?![\w-])/.exec(token)?.[1] ?? token),
   )
   .register(z.globalRegistry, { description: "From the link that was sent by email." });

@@ -18,7 +18,7 @@ const TimeOfDay = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be
 /** An IANA time zone. */
 export const TimeZone = z
   .string()
-  .check(z.maxLength(64), z.refine(isTimeZone, "must be a time zone such as Europe/Paris"));
+  .check(z.maxLength(64, { abort: true }), z.refine(isTimeZone, "must be a time zone such as Europe/Paris"));
 
 export const AllowedRecipient = z.string().check(
   z.regex(/^\+?[1-9]\d{0,14}$/, "must be a phone number in international digits, or the beginning of one"),

@@ -18,7 +18,7 @@ export const SubmitKycRequest = z
     website: z
       .optional(
         z
-          .url({ protocol: /^https?$/, error: "must be an http or https address" })
+          .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
           .check(z.maxLength(2_048, "must be at most 2048 characters long")),
       )
       .register(z.globalRegistry, { description: "An http or https address." }),

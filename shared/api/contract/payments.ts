@@ -38,7 +38,7 @@ export type PaymentFailure = z.infer<typeof PaymentFailure>;
 const ReturnUrl = z
   .optional(
     z.url({ protocol: /^https?$/, error: "must be an https address", abort: true }).check(
-      z.maxLength(1_000, "must be at most 1000 characters long"),
+      z.maxLength(1_000, { abort: true }),
       z.regex(/^[^\p{C}\p{Z}]*$/u, {
         error: "must not contain spaces or control characters",
         abort: true,

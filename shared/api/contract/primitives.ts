@@ -68,7 +68,8 @@ export const IdempotencyKey = z
 
 /**
  * A string of at most `maxLength` Unicode code points. JSON Schema counts code points and zod counts UTF-16 units.
- * Counting here makes the enforced limit the published one.
+ * Counting here makes the enforced limit the published one. As with every limit of a length, no later check reads a
+ * longer text, because a request has room for one that takes seconds.
  */
 export function text(maxLength: number): z.ZodMiniString<string> {
   return z
@@ -76,6 +77,7 @@ export function text(maxLength: number): z.ZodMiniString<string> {
     .check(
       z.refine((value) => value.length <= maxLength || codePointCount(value) <= maxLength, {
         error: `must be at most ${maxLength} characters long`,
+        abort: true,
       }),
     )
     .register(z.globalRegistry, { maxLength });
@@ -109,7 +111,7 @@ export function trimmed(value: string): string {
 export const EndpointUrl = z
   .string()
   .check(
-    z.maxLength(2_048),
+    z.maxLength(2_048, { abort: true }),
     // A URL parser passes over some of them, so that a person would read another address than the one that is called.
     z.regex(/^[^\p{C}\p{Z}\\]*$/u, {
       error: "must have no spaces, backslashes or invisible characters",

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 export const SenderId = z
   .string()
-  .check(z.maxLength(11), z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits only"))
+  .check(z.maxLength(11, { abort: true }), z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits only"))
   .register(z.globalRegistry, {
     description: "The name that the message comes from: up to 11 letters and digits.",
   });

@@ -52,7 +52,7 @@ export function validate<Schema extends z.ZodMiniType>(
     const names = path.map((name) => String(name).slice(0, maxNameLength));
     if (issue.code !== "unrecognized_keys") return [{ path: names.join("."), message }];
     const allowed = knownNames.get(issue.keys) ?? [];
-    return issue.keys.map((name) => unknownField([...names, name], allowed, noun));
+    return issue.keys.slice(0, maxDetails).map((name) => unknownField([...names, name], allowed, noun));
   });
   return { success: false, details: [...details, ...ignored].slice(0, maxDetails) };
 }

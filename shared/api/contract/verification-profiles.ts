@@ -29,7 +29,10 @@ const Guard = z.enum(["monitor", "block", "strict"]).register(z.globalRegistry, 
 
 const fields = {
   brand: text(30).check(
-    z.regex(/^[^{}\r\n]*[^{}\s][^{}\r\n]*$/, "must be a name without braces or line breaks"),
+    z.refine(
+      (name) => /^[^{}\r\n]+$/.test(name) && name.trim() !== "",
+      "must be a name without braces or line breaks",
+    ),
     z.meta({ description: "The name of your product in the text." }),
   ),
   senderId: z.optional(SenderId),

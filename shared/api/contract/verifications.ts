@@ -25,7 +25,7 @@ export const ProfileName = z
 export const Locale = z
   .string()
   .check(
-    z.maxLength(35),
+    z.maxLength(35, { abort: true }),
     z.regex(/^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$/, "must be a language tag such as en or pt-BR"),
   );
 
@@ -39,7 +39,7 @@ export const AppHash = z
 export const Domain = z
   .string()
   .check(
-    z.maxLength(100),
+    z.maxLength(100, { abort: true }),
     z.regex(
       /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/,
       "must be a host name in small letters, such as shop.example.com",
@@ -138,7 +138,7 @@ export const CheckVerificationRequest = z
     profile: z._default(ProfileName, "default"),
     code: z
       .string()
-      .check(z.minLength(1), z.maxLength(20))
+      .check(z.minLength(1), z.maxLength(20, { abort: true }))
       .check(z.refine((code) => typedCode(code) !== "", "must have a digit or a letter")),
   })
   .check(

@@ -27,6 +27,7 @@ export const createPayment = {
   idempotent: true,
   audited: ["id", "method", "amount", "total", "currency"],
   errors: [
+    "CONFLICT",
     "WALLET_MISSING",
     "PAYMENT_METHOD_DISABLED",
     "PAYMENT_PROVIDER_UNAVAILABLE",

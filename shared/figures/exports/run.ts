@@ -34,8 +34,8 @@ const textOfRun = 1_000_000;
 const maxStored = 300_000;
 const maxServed = 2_000_000;
 
-/** The time of a run that is left for its writes. */
-const writesMs = 30 * secondMs;
+/** The time of a run that is left when it ends to read. It reads for ten seconds, because all customers share two workers. */
+const writesMs = 50 * secondMs;
 
 /** Exports the next rows. */
 export async function runExport(job: ExportJob, remainingTimeMs: () => number): Promise<void> {

@@ -80,7 +80,7 @@ function textIn(charset: string, encoded: string): string | undefined {
   );
   // An SMSC sends UCS-2 with the high byte first. For `TextDecoder`, that name is the other order.
   const charsets = /^(utf-16|(iso-10646-)?ucs-?2)/.test(charset)
-    ? [charset.replace(/.*ucs-?2$/, "utf-16be")]
+    ? [charset.replace(/^(iso-10646-)?ucs-?2$/, "utf-16be")]
     : [charset, "utf-8", "windows-1252"];
   for (const each of charsets) {
     try {

@@ -1,14 +1,17 @@
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import type { CreatePaymentRequest, Payment } from "../../api/contract/payments.ts";
-import { dayMs, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, hourMs, minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import type { Attempt } from "../../platform/http/event.ts";
 import { newId } from "../../platform/ids.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { dailyLimitReached, useToday } from "../../platform/limits/daily.ts";
+import type { RateLimit } from "../../platform/limits/rate-limit.ts";
+import { consume } from "../../platform/limits/sliding-window.ts";
 import { log } from "../../platform/log.ts";
 import { keys } from "../../platform/table/keys.ts";
+import { firstItems } from "../../platform/table/lists.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { checkOf } from "../../platform/table/write.ts";
 import { checkDrawable } from "../invoices/characters.ts";
@@ -19,12 +22,19 @@ import { buyerOf, paymentMethodKinds, readBilling, type BillingRecord } from "./
 import { checkCard, countProviderCall, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
 import { paymentJob } from "./payment-job.ts";
-import { paymentPut, toApiPayment, visitFields, type PaymentRecord } from "./record.ts";
+import { paymentPut, PaymentRecord, toApiPayment, visitFields } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
 import { taxMicrosOf, taxOf } from "./tax.ts";
 
 /** How long a bank transfer may take before the payment expires. */
 export const transferMs = 30 * dayMs;
+
+/** The bank transfers of an organization that wait for the money, and those that it announces in an hour, also at the same time. */
+const maxPendingTransfers = 10;
+const announcedTransfers: RateLimit = { name: "transfers", max: maxPendingTransfers, windowMs: hourMs };
+
+/** The payments among which they are looked for, the newest ones. */
+const paymentsSearched = 500;
 
 /** The input of a new payment. */
 interface NewPayment extends Pick<PaymentRecord, "amountMicros" | "method" | "organizationId" | "origin"> {
@@ -67,7 +77,7 @@ export function newPayment({ id = newId("pay"), billing, ...fields }: NewPayment
  * @param attempt the idempotent request whose response is stored
  * @throws ApiError VALIDATION_ERROR for an amount outside the bounds, an unknown card, or a name that invoices cannot show;
  *   PAYMENT_METHOD_DISABLED, PAYMENT_PROVIDER_UNAVAILABLE (also during a pause), WALLET_MISSING. RATE_LIMITED when saved
- *   cards were charged with the most for a day.
+ *   cards were charged with the most for a day, or too many transfers announced. CONFLICT when too many of these wait.
  */
 export async function createPayment(
   organizationId: string,
@@ -84,6 +94,7 @@ export async function createPayment(
   if (method !== "card" && paymentMethodId !== undefined) {
     throw invalidField("paymentMethodId", "is for payments by card");
   }
+  if (method === "bank_transfer") await countTransfer(organizationId);
   const isSaved = paymentMethodId !== undefined;
   const origin = isSaved ? "saved_card" : "checkout";
   const fields = { organizationId, method, origin, amountMicros, billing } as const;
@@ -119,6 +130,20 @@ export async function createPayment(
     });
   }
   return shown;
+}
+
+/** @throws ApiError CONFLICT when too many transfers wait for the money, RATE_LIMITED when too many were announced in the last hour */
+async function countTransfer(organizationId: string): Promise<void> {
+  const { pk } = keys.payment(organizationId, "");
+  const list = { pk, newestFirst: true, consistent: true, skipsUnreadable: true };
+  const newest = await firstItems(PaymentRecord, list, paymentsSearched);
+  const pending = newest.filter(({ method, status }) => method === "bank_transfer" && status === "pending");
+  if (pending.length >= maxPendingTransfers) {
+    throw new ApiError("CONFLICT", {
+      message: `At most ${maxPendingTransfers} bank transfers can wait for the money. Cancel one that you will not pay.`,
+    });
+  }
+  await consume(announcedTransfers, organizationId);
 }
 
 export function paymentsPaused(): ApiError {

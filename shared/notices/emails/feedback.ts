@@ -73,8 +73,6 @@ export async function recordFeedback({
 
 /** Returns an address without the display name, as accounts store it. */
 function plainAddress(text: string): string {
-  return text
-    .replace(/^.*<|>.*$/g, "")
-    .trim()
-    .toLowerCase();
+  const [, address = text] = /<([^<>]*)>/.exec(text) ?? [];
+  return address.trim().toLowerCase();
 }

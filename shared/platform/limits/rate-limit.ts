@@ -8,13 +8,18 @@ export interface RateLimit {
   readonly windowMs: number;
   /** The error of a use beyond the limit; RATE_LIMITED by default. */
   readonly code?: ErrorCode;
+  /** The message of that error, where the caller has another way. */
+  readonly message?: string;
 }
 
 /** Returns the error for a use beyond a limit. */
-export function limitReached({ code = "RATE_LIMITED", ...limit }: RateLimit, waitMs: number): ApiError {
+export function limitReached(
+  { code = "RATE_LIMITED", message, ...limit }: RateLimit,
+  waitMs: number,
+): ApiError {
   const retryAfterSeconds = waitSeconds(waitMs);
   const rateLimit = { ...limit, remaining: 0, resetSeconds: retryAfterSeconds };
-  return new ApiError(code, { retryAfterSeconds, rateLimit });
+  return new ApiError(code, { ...(message !== undefined && { message }), retryAfterSeconds, rateLimit });
 }
 
 /** Returns a waiting time in whole seconds, at least one. */

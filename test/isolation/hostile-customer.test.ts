@@ -1,0 +1,132 @@
+import { createServer as createHttpServer } from "node:http";
+import { createServer, type Socket } from "node:net";
+
+import { afterAll, beforeAll, expect, it } from "vitest";
+import * as z from "zod/mini";
+
+import { listenOnLoopback } from "../../infra/loopback.ts";
+import { Customer } from "../support/api.ts";
+
+/*
+ * A hostile customer, and then an honest one with as many requests, beside a customer whose requests and webhooks are timed. Both
+ * run in turns, so that whatever else the machine does slows both.
+ */
+
+/** The rounds of each neighbor, the timed requests in a round, and the neighbor's requests beside each. */
+const [rounds, requests, beside] = [4, 20, 3];
+const most = 3;
+
+/** Times below this differ by chance, in milliseconds. */
+const noiseMs = 25;
+
+let customer: Customer;
+let hostile: Customer;
+let honest: Customer;
+
+/** When the webhook of each message was called. */
+const arrivals = new Map<string, (atMs: number) => void>();
+const receiver = createHttpServer((request, response) => {
+  request.setEncoding("utf8").on("data", (body: string) => {
+    const { data } = z.object({ data: z.object({ id: z.string() }) }).parse(JSON.parse(body));
+    arrivals.get(data.id)?.(performance.now());
+    response.end();
+  });
+});
+const hanging = new Set<Socket>();
+let mostHanging = 0;
+const silent = createServer((socket) => {
+  hanging.add(socket);
+  mostHanging = Math.max(mostHanging, hanging.size);
+  socket.on("error", () => undefined).on("close", () => hanging.delete(socket));
+  socket.resume();
+});
+let silentPort: number;
+let url: string;
+
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await listenOnLoopback(receiver)}/`;
+  silentPort = await listenOnLoopback(silent, 0, "0.0.0.0");
+  customer = await Customer.register({ balance: 50 });
+  hostile = await Customer.register({ balance: 50 });
+  honest = await Customer.register({ balance: 50 });
+  await customer.call("/v1/webhooks", { json: { url, events: ["message.sent"] } });
+});
+
+afterAll(() => {
+  receiver.close();
+  silent.close();
+  for (const socket of hanging) socket.destroy();
+});
+
+/** A request of a customer, for its number. */
+type Act = (neighbor: Customer, count: number) => Promise<unknown>;
+
+/** Sends a batch whose events go to a host for each message. */
+const callbacks =
+  (hostOf: (count: number) => string): Act =>
+  async (neighbor, count) => {
+    const messages = Array.from({ length: 10 }, (_, index) => ({
+      to: "15005550000",
+      message: "hello",
+      senderId: "ACME",
+      callbackUrl: hostOf(count * 10 + index),
+    }));
+    await neighbor.call("/v1/sms/batch", { json: { messages } });
+  };
+
+const profile =
+  (brand: string): Act =>
+  async (neighbor) =>
+    neighbor.call("/v1/verification-profiles/default", { method: "PUT", json: { brand } });
+
+interface Times {
+  readonly request: number[];
+  readonly webhook: number[];
+}
+
+/** Times the customer's requests and first webhook calls beside a neighbor's requests. */
+async function time(act: Act, neighbor: Customer, first: number, { request, webhook }: Times): Promise<void> {
+  for (let count = first; count < first + requests; count += 1) {
+    const others = Array.from({ length: beside }, async (_, index) => act(neighbor, count * beside + index));
+    const beganAtMs = performance.now();
+    await customer.client.getWallet();
+    request.push(performance.now() - beganAtMs);
+    const sentAtMs = performance.now();
+    const { id } = await customer.send();
+    webhook.push((await new Promise<number>((resolve) => arrivals.set(id, resolve))) - sentAtMs);
+    await Promise.all(others);
+  }
+}
+
+/** Returns the time that nineteen of twenty do not exceed, or nearly as little as two can differ by. */
+function p95(times: readonly number[]): number {
+  return Math.max(noiseMs, times.toSorted((one, other) => one - other)[Math.floor(times.length * 0.95)] ?? 0);
+}
+
+it.each<[name: string, bad: Act, good: Act]>([
+  ["sends texts whose check could take seconds", profile(`${"a".repeat(60_000)}\n`), profile("Acme")],
+  [
+    "names a host that hangs for each event",
+    callbacks((count) => `http://127.1.${count >> 8}.${count & 255}:${silentPort}/`),
+    callbacks(() => url),
+  ],
+  [
+    "begins exports all the time",
+    async (neighbor) => neighbor.call("/v1/exports", { json: { messages: {} } }),
+    async (neighbor) => neighbor.call("/v1/sms"),
+  ],
+])(
+  "beside a customer who %s, others have at most three times the usual latency",
+  async (_name, bad, good) => {
+    const badTimes: Times = { request: [], webhook: [] };
+    const goodTimes: Times = { request: [], webhook: [] };
+    for (let round = 0; round < rounds; round += 1) {
+      await time(good, honest, round * requests, goodTimes);
+      await time(bad, hostile, round * requests, badTimes);
+    }
+    expect(p95(badTimes.request)).toBeLessThan(most * p95(goodTimes.request));
+    expect(p95(badTimes.webhook)).toBeLessThan(most * p95(goodTimes.webhook));
+    // An organization holds at most 40 of the 200 workers, and of the 100 on this machine.
+    expect(mostHanging).toBeLessThanOrEqual(40);
+  },
+);
