@@ -42,7 +42,7 @@ it.for([
   "the check notices when the %s is removed",
   async ([mutation, from, noticed], { signal }) => {
     const problems: string[] = [];
-    // A run that went on after the time limit would share the clock with the next test.
+    // A run that continued after the time limit would share the clock with the next test.
     for (let run = from; run < from + 100 && problems.length === 0 && !signal.aborted; run += 1)
       problems.push(...(await makePayments(randomFrom(run), { mutation })).problems);
     expect(problems.join()).toMatch(noticed);

@@ -22,7 +22,8 @@ const RefundRecord = z.object({
   providerRefundId: z.optional(z.string()),
   /** May be 0, because of rounding. */
   amountMicros: z.int().check(z.nonnegative()),
-  totalMicros: z.int().check(z.positive()),
+  /** Releases up to 0.4.0 may have stored 0 for the last refund of a payment. */
+  totalMicros: z.int().check(z.nonnegative()),
   status: z.enum(["pending", "succeeded", "failed"]),
   reason: z.optional(z.string()),
   createdAt: z.string(),

@@ -139,7 +139,8 @@ function disputeOf(
   const minorUnits = converted(amount, currency) ?? (taken === 0 ? most : taken);
   const feeMinorUnits = sumOf((each) => each.fee);
   const dueAt = dueBy === null ? undefined : new Date(dueBy * secondMs).toISOString();
-  return [{ id, minorUnits: Math.min(minorUnits, most), feeMinorUnits, status: outcome, reason, dueAt }];
+  const bounded = Math.min(Math.max(minorUnits, 1), most);
+  return [{ id, minorUnits: bounded, feeMinorUnits, status: outcome, reason, dueAt }];
 }
 
 function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure {
