@@ -1,13 +1,22 @@
 import * as z from "zod/mini";
 
+import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { advanceNumbers } from "../../shared/money/invoices/record.ts";
+import { abandonPayment } from "../../shared/money/payments/abandon.ts";
 import { adoptPayment, lostPayment } from "../../shared/money/payments/adopt.ts";
+import type { PaymentRecord } from "../../shared/money/payments/record.ts";
 import { moneyText } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { command, part, Reason, RequiredText } from "./command.ts";
+import { command, OrganizationOption, part, Reason, RequiredText } from "./command.ts";
+import { listOf } from "./output.ts";
+import { paymentFacts } from "./payments-text.ts";
+import { findPaymentById } from "./payments.ts";
 import { Amount } from "./wallet-movements.ts";
 
-/* After a restore of the table to an earlier moment: the provider and the bucket of documents have what it lost. */
+/*
+ * After a restore of the table to an earlier moment: the provider and the bucket of documents have what it lost. And after the
+ * end of an account at the provider: the table has payments that no one can settle.
+ */
 
 const adopt = command({
   name: "payments adopt",
@@ -45,6 +54,33 @@ const adopt = command({
   },
 });
 
+const abandon = command({
+  name: "payments abandon",
+  summary: "End a payment that waits for an account of the provider which is closed",
+  details:
+    "Only for a payment of another account than that of the keys, and for one without an account. Look there first whether it was " +
+    "paid or refunded. A pending payment expires, and refunds that were not submitted return their money to the wallet. If " +
+    "the keys of its account are connected again, the account decides.",
+  examples: ["pay_01M7Y6EJCCCYF8FQN69JCEXBCE --reason 'Account closed by Stripe' --stage prod"],
+  asksFirst: true,
+  input: z.object({
+    payment: part("<payment>", "payment ID", idSchema("pay")),
+    organization: OrganizationOption,
+    reason: Reason,
+  }),
+  run: async ({ payment: id, organization }, { output, confirm, changed }) => {
+    const { organizationId, ...before } = await findPaymentById(id, organization, output);
+    const stateOf = ({ status, refunds }: Pick<PaymentRecord, "refunds" | "status">) => ({ status, refunds });
+    await confirm(`end ${id} of ${organizationId} without the provider`, {
+      organizationId,
+      before: stateOf(before),
+    });
+    const ended = await abandonPayment({ organizationId, paymentId: id });
+    changed(stateOf(ended));
+    output.result(ended, listOf(paymentFacts(ended)));
+  },
+});
+
 const Number = z.string().check(z.regex(/^(INV|CRN)-\d{4}-\d{6,9}$/, "must be like INV-2026-000042"));
 
 const advance = command({
@@ -62,4 +98,4 @@ const advance = command({
   },
 });
 
-export const lostPaymentCommands = [adopt, advance];
+export const lostPaymentCommands = [adopt, abandon, advance];

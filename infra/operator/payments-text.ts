@@ -82,6 +82,7 @@ export function paymentFacts(payment: PaymentRecord): Record<string, string | un
     Succeeded: payment.succeededAt,
     Failure: payment.failure,
     Provider: `${payment.provider} ${payment.providerPaymentId ?? payment.providerSessionId ?? ""}`.trim(),
+    Account: payment.providerAccount,
     Fee: feeMicros === undefined ? undefined : moneyText(feeMicros),
     Invoice: payment.invoiceNumber,
     Refunds: refundTexts.length === 0 ? undefined : refundTexts.join("; "),

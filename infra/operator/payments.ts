@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { readUnsettled } from "../../shared/figures/operators/report.ts";
+import { cardProvider } from "../../shared/money/payments/providers.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
 import {
   byDueDate,
@@ -15,7 +16,7 @@ import {
 } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
 import { paymentSettings } from "../../shared/money/payments/settings.ts";
-import { stripeEvents } from "../../shared/money/payments/stripe-state.ts";
+import { accountOf, stripeEvents } from "../../shared/money/payments/stripe-state.ts";
 import { amountOf, moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { newId } from "../../shared/platform/ids.ts";
@@ -165,7 +166,8 @@ const connect = command({
   summary: "Store the keys of the payment provider, and show the address for its events",
   details:
     "Secrets Manager stores the keys. The change applies within a minute. Create the webhook at Stripe first with the printed " +
-    "address and events, because its secret is one of the keys.",
+    "address and events, because its secret is one of the keys. Keys of another account are rejected while the gateway still works " +
+    "on a payment of the former one. Its saved cards are not charged any more.",
   examples: [
     "--credentials stripe.json --stage prod",
     "--credentials - --stage prod < stripe.json",
@@ -183,7 +185,7 @@ const connect = command({
     const webhook = { address: `${apiUrl}/v1/payments/events/stripe`, events: [...stripeEvents] };
     if (credentials !== undefined) {
       // Other commands start without the package of Stripe.
-      const { StripeKeys } = await import("../../shared/money/payments/stripe-client.ts");
+      const { newStripe, StripeKeys } = await import("../../shared/money/payments/stripe-client.ts");
       const keys = StripeKeys.safeParse(await readCredentials(credentials));
       // Zod's own messages quote no values. They must not, because the values are secrets.
       if (!keys.success) {
@@ -195,7 +197,12 @@ const connect = command({
       if (stage === undefined && /^(sk|rk)_live_/.test(keys.data.secretKey)) {
         throw new RejectedError("The local gateway accepts only keys of a test account.");
       }
-      await confirm("replace the keys of the payment provider");
+      const { secretKey } = keys.data;
+      const account = await accountOf(newStripe(secretKey), secretKey).catch((error: unknown) => {
+        throw new RejectedError(`Stripe does not accept the keys: ${Object(error).message}`);
+      });
+      if (account === undefined) throw new RejectedError("The key needs the permission to read its account.");
+      await confirm(await replacementText(account));
       await writeSecret(paymentSecretName(stackName), keys.data, "the payment provider");
     }
     output.result(
@@ -215,7 +222,7 @@ const compare = command({
   summary: "Compare the provider's payments with the gateway's, in both directions",
   details:
     "Changes nothing. `lost` is a payment of this stage that the table has lost: see payments adopt. `foreign` is one that this " +
-    "stage did not make. `no organization` is one of a release before 0.4.0 whose organization is gone. `differs` has another " +
+    "stage did not make. `other account` is one of another account than that of the keys. `no organization` is one of a release before 0.4.0 whose organization is gone. `differs` has another " +
     "total or currency. `not credited` has not reached the wallet. `missing` was credited, and did not succeed at the " +
     "provider. A difference exits with 1.",
   examples: ["--stage prod", "--days 30 --stage prod --json"],
@@ -236,8 +243,29 @@ const compare = command({
   },
 });
 
+/**
+ * Returns what other keys replace.
+ * @throws RejectedError while the gateway still works on payments of another account
+ */
+async function replacementText(account: string): Promise<string> {
+  const isOther = ({ providerAccount = account }: PaymentRecord): boolean => providerAccount !== account;
+  const [first, ...others] = (await readUnsettled()).filter(isOther);
+  if (first !== undefined) {
+    throw new RejectedError(
+      `The gateway still works on ${others.length + 1} payments of another account, such as ${first.id} of ` +
+        `${first.providerAccount}. Wait until they are settled. If that account is closed, end each with payments abandon.`,
+    );
+  }
+  const present = await (await cardProvider()).account().catch(() => undefined);
+  const lost =
+    present === undefined || present === account
+      ? ""
+      : `. Cards saved in ${present} cannot be charged any more`;
+  return `replace the keys of the payment provider by those of ${account}${lost}`;
+}
+
 /** Finds a payment in an organization, or in all: one read for each. */
-async function findPaymentById(
+export async function findPaymentById(
   paymentId: string,
   organization: string | undefined,
   output: Output,

@@ -71,7 +71,8 @@ it("a transfer that is recorded while its organization is erased is rejected", a
 it.each(["card", "bank_transfer"] as const)(
   "a payment by %s that begins while its organization is erased is not recorded",
   async (method) => {
-    const session = { sessionId: "cs_1", url: "https://example.com", expiresAt: "2040-01-01T00:00:00Z" };
+    const page = { sessionId: "cs_1", url: "https://example.com", expiresAt: "2040-01-01T00:00:00Z" };
+    const session = { ...page, account: "acct_1 test" };
     vi.spyOn(stripeProvider, "createCheckout").mockResolvedValue(session);
     before("payment", closeAndErase);
     const begun = createPayment(organizationId, { method, saveCard: false, amount: 50 });

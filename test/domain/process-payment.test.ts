@@ -21,7 +21,9 @@ import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { minorUnitsOf } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
+import { updateOf } from "../../shared/platform/table/write.ts";
 import { recordLog } from "../support/log.ts";
 import { setPayments } from "../support/stored-payments.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -31,12 +33,13 @@ beforeEach(() => {
 });
 
 /** Records a payment at a checkout of a new organization. */
-async function openPayment(): Promise<PaymentRecord> {
+async function openPayment(fields: Partial<PaymentRecord> = {}): Promise<PaymentRecord> {
   const organizationId = await openWallet(0);
   const billing = await readBilling(organizationId);
   const payment = {
     ...newPayment({ organizationId, billing, method: "card", origin: "checkout", amountMicros: 50_000_000 }),
     providerSessionId: "cs_1",
+    ...fields,
   };
   await transact({ payment: paymentPut(payment) });
   return payment;
@@ -149,6 +152,40 @@ it("a refund that is recorded while another one is submitted is submitted too, n
     { id: "rfd_1", status: "succeeded", providerRefundId: "re_rfd_1" },
     { id: "rfd_2", status: "succeeded", providerRefundId: "re_rfd_2" },
   ]);
+});
+
+const taxed = { amountMicros: 100_000, taxMicros: 20_000, totalMicros: 120_000, taxRate: 20 };
+
+it("the refunds of a payment are never without a total, however they are rounded", async () => {
+  const payment = await openPayment(taxed);
+  pay(payment);
+  await processPayment(keyOf(payment));
+  for (const [id, amountMicros] of [["1", 30_000], ["2", 30_000], ["3", 30_000], ["4"]] as const)
+    await recordRefund(keyOf(payment), { id: `rfd_part_${id}`, amountMicros, reason: "Part" });
+  const { refunds } = await readPayment(keyOf(payment));
+  expect(refunds.map(({ totalMicros }) => totalMicros)).toEqual([40_000, 40_000, 30_000, 10_000]);
+  expect(await balanceOf(payment)).toBe(0);
+});
+
+it("a refund without a total, as earlier releases stored it, ends without the provider, and has no successor", async () => {
+  const payment = await openPayment(taxed);
+  pay(payment);
+  await processPayment(keyOf(payment));
+  const refund = vi.spyOn(stripeProvider, "refund");
+  const part = { reason: "Part", createdAt: payment.createdAt };
+  const refunds = [
+    { ...part, id: "rfd_1", amountMicros: 80_000, totalMicros: 120_000, status: "succeeded" },
+    { ...part, id: "rfd_2", amountMicros: 10_000, totalMicros: 0, status: "pending" },
+  ] as const;
+  const key = keys.payment(payment.organizationId, payment.id);
+  await transact({ payment: updateOf(key, { set: { refunds: [...refunds] } }) });
+  const processed = await processPayment(keyOf(payment));
+  expect(processed?.refunds).toMatchObject([{ status: "succeeded" }, { status: "succeeded" }]);
+  expect(refund).not.toHaveBeenCalled();
+  await expect(recordRefund(keyOf(payment), { id: "rfd_3", reason: "Rest" })).rejects.toThrow(
+    "Its total was paid back.",
+  );
+  expect(await balanceOf(payment)).toBe(100_000);
 });
 
 it("a pending payment is read at the provider at most 120 times a minute, and shown as stored beyond it", async () => {

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { ApiError } from "../../shared/api/contract/errors.ts";
+import { billingText } from "../../shared/money/payments/billing-text.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/money/payments/provider.ts";
@@ -138,13 +139,28 @@ it("a cap that is lowered while a recharge begins applies to it", async () => {
   expect(payments.map(({ amountMicros }) => amountMicros)).toEqual([10_000_000]);
 });
 
-it("a recharge above the daily maximum, which the operator lowered, is not made", async () => {
+it("a recharge above the maximum, which the operator lowered, is not made", async () => {
   const organizationId = await openWallet(0);
-  await setAutoRecharge(organizationId, { isEnabled: true, threshold: 5, amount: 90, monthlyCap: 100 });
-  setPayments({ cards: "sandbox", maximum: "10.00", dailyMaximum: "10.00" });
+  const settings = { isEnabled: true, threshold: 5, amount: 90, monthlyCap: 200 };
+  await setAutoRecharge(organizationId, settings);
+  setPayments({ cards: "sandbox", maximum: "25.00" });
+  const charge = vi.spyOn(stripeProvider, "charge");
   await workOnPayments();
   expect(await paymentsIn(organizationId)).toEqual([]);
-  expect((await readWallet(organizationId)).rechargeNotBefore).toBe("2030-06-04T00:00:00.000Z");
+  const { rechargeNotBefore, rechargeId } = await readWallet(organizationId);
+  expect([rechargeNotBefore, rechargeId]).toEqual(["2030-06-04T00:00:00.000Z", undefined]);
+  const notice = { what: "dailyMaximumReached", dailyMaximum: 125, maximum: 25 } as const;
+  expect(await takeJobs("emails")).toMatchObject([{ notice }]);
+  const text = await billingText(organizationId, "Ada", notice);
+  expect(text?.paragraphs.join()).toContain("above the most of one payment, which is now");
+  // It is made the next day, if it is within the maximum again.
+  setPayments();
+  vi.setSystemTime("2030-06-04T00:02:00Z");
+  await requestRecharge(await readWallet(organizationId));
+  chargesStayPending();
+  await workOnPayments();
+  expect(charge).toHaveBeenCalledOnce();
+  expect(await paymentsIn(organizationId)).toMatchObject([{ amountMicros: 90_000_000 }]);
 });
 
 it("saved cards are charged with the daily maximum at most, however many payments begin at the same time", async () => {

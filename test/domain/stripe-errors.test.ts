@@ -11,6 +11,7 @@ import { readPayment } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
+import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { updateOf } from "../../shared/platform/table/write.ts";
@@ -25,7 +26,7 @@ import {
   setCustomer,
   setTime,
 } from "../support/charges.ts";
-import { connectStripe, stripe } from "../support/connected-stripe.ts";
+import { connectStripe, loseObjects, stripe } from "../support/connected-stripe.ts";
 import { recordLog } from "../support/log.ts";
 import { paymentsIn, setPayments } from "../support/stored-payments.ts";
 
@@ -229,14 +230,14 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
     disputes: [dispute],
   };
   await transact({ payment: updateOf(keys.payment(organizationId, key.paymentId), { set }) });
-  await connectStripe();
+  await loseObjects();
   const log = recordLog();
   const processed = await processPayment(key);
   expect(log.of("payment.missing")).toHaveLength(1);
   // The outcomes of these are unknown.
   expect(processed?.refunds.map(({ status }) => status)).toEqual(["pending", "failed"]);
   expect(processed?.disputes).toMatchObject([{ status: "open" }]);
-  // The keys may be those of another account. Meanwhile it is visited.
+  // It is visited, because the operator may get it back.
   expect((await readPayment(key)).pendingWork).toBeDefined();
   setTime(Date.now() + 31 * dayMs);
   await processPayment(key);
@@ -244,14 +245,14 @@ it("a payment that Stripe does not have ends after a month, and its unsubmitted 
   expect(await balanceOf(organizationId)).toBe(50_000_000);
 });
 
-it("a refund that Stripe made, and that counted as failed under other keys, is taken from the wallet again, once", async () => {
+it("a refund that Stripe made, and that failed while Stripe had lost it, is taken from the wallet again, once", async () => {
   const { key, organizationId } = await openCharge();
   await processPayment(key);
   await openRefund(key);
   const right = stripe();
   loseNextResponse(right.client.refunds);
   await expect(processPayment(key)).rejects.toThrow("Stripe reported");
-  await connectStripe();
+  await loseObjects();
   recordLog();
   expect((await processPayment(key))?.refunds).toMatchObject([{ status: "failed" }]);
   expect(await balanceOf(organizationId)).toBe(50_000_000);
@@ -281,12 +282,16 @@ it("a recovery checkout that Stripe rejects ends its payment", async () => {
   expect(await processPayment(key)).toMatchObject({ status: "failed", failure: "authentication_required" });
 });
 
-it("a checkout that Stripe does not have expires when no one can pay there any more", async () => {
+it("a checkout that its account does not have expires when no one can pay there, and is reported", async () => {
   const { organizationId } = await openCustomer();
   const request = { amount: 20, method: "card", saveCard: false } as const;
   const key = { organizationId, paymentId: (await createPayment(organizationId, request)).id };
-  await connectStripe();
+  await loseObjects();
   await expect(processPayment(key)).rejects.toThrow("Stripe reported resource_missing");
   setTime(Date.now() + 2 * hourMs);
+  const log = recordLog();
   expect(await processPayment(key)).toMatchObject({ status: "expired" });
+  expect(log.of("payment.missing")).toMatchObject([key]);
+  writeMetrics();
+  expect(log.text()).toMatch(/"PaymentDifferences":\d/);
 });

@@ -8,6 +8,9 @@ import { roles, rolesOf, type Role } from "../../infra/operator-roles.ts";
 import { commands } from "../../infra/operator/command-line.ts";
 import { sealAuditLogs } from "../../shared/accounts/audit-logs.ts";
 import { KycSubmission } from "../../shared/api/contract/kyc.ts";
+import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { newPayment } from "../../shared/money/payments/create.ts";
+import { paymentPut } from "../../shared/money/payments/record.ts";
 import { suppressEmail } from "../../shared/notices/emails/suppression-record.ts";
 import { BatchGetCommand, GetCommand, QueryCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { isAwsError } from "../../shared/platform/aws/errors.ts";
@@ -73,6 +76,10 @@ beforeAll(async () => {
   const other = await operated.register();
   const paid = await outputOf(`wallets credit ${email} 20 --type payment --reason x --reference bank --json`);
   const { paymentId } = JSON.parse(paid);
+  const billing = await readBilling(customer.organizationId);
+  const card = { method: "card", origin: "checkout", amountMicros: 5_000_000 } as const;
+  const foreign = newPayment({ organizationId: customer.organizationId, billing, ...card });
+  await putItem(paymentPut({ ...foreign, status: "expired", pendingWork: undefined, visitAt: undefined }));
   await outputOf(`numbers assign 12025550100 ${email} --carrier aws`);
   await outputOf("destinations block 99877 --reason x");
   await putItem(
@@ -130,6 +137,7 @@ beforeAll(async () => {
     "payments connect": `--credentials ${stripe}`,
     "payments pause": "--reason x",
     "payments adopt": "pi_1 --reason x",
+    "payments abandon": `${foreign.id} --reason x`,
     "invoices advance": "INV-2026-000042 --reason x",
     "approvals approve": "PROPOSAL",
     "approvals reject": "PROPOSAL",

@@ -8,7 +8,9 @@ import { newPayment } from "../../shared/money/payments/create.ts";
 import { findPayment, paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { readSecretText } from "../../shared/platform/aws/read-secret.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { putItem } from "../../shared/platform/table/write.ts";
+import { keys } from "../../shared/platform/table/keys.ts";
+import { transact } from "../../shared/platform/table/transact.ts";
+import { putItem, updateOf } from "../../shared/platform/table/write.ts";
 import type { Customer } from "../support/api.ts";
 import { auditLog, jsonOf, objectsIn, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
@@ -136,28 +138,6 @@ it("a refund leaves the wallet once, also when the command is repeated", async (
   expect(outcomes).toEqual(["refused", "refused", "done", "done"]);
 });
 
-it("the keys of the provider are stored without a live one on this machine", async () => {
-  const connect = async (keys: string) =>
-    `payments connect --credentials ${await operated.fileOf(keys, "stripe.json")}`;
-  for (const [secretKey, reason] of [
-    ["sk_live_1", "The local gateway accepts only keys of a test account."],
-    ["secret-1", "The keys are not valid: secretKey: must begin with sk_ or rk_"],
-  ]) {
-    const line = await connect(JSON.stringify({ secretKey, webhookSecret: "whsec_1" }));
-    expect(await rejectionOf(line)).toBe(reason);
-  }
-  const keys = JSON.stringify({ secretKey: "sk_test_1", webhookSecret: "whsec_1" });
-  const stored = await outputOf(await connect(keys));
-  expect(stored).toContain("/v1/payments/events/stripe\n");
-  expect(stored).toContain("checkout.session.completed");
-  const SecretId = process.env[environmentNames.paymentSecretId] ?? "";
-  expect(SecretId).toMatch(/\/payments\/stripe$/);
-  expect(await readSecretText({ SecretId })).toBe(keys);
-  // Without keys the command only shows the address, and needs no consent.
-  expect(await outputOf("payments connect")).toContain("\nNo keys were stored.");
-  expect(await readSecretText({ SecretId })).toBe(keys);
-});
-
 it("a comparison finds what only the provider has, and what only the gateway has", async () => {
   const customer = await register();
   const card = { method: "card", provider: "stripe", status: "succeeded", pendingWork: undefined } as const;
@@ -165,6 +145,11 @@ it("a comparison finds what only the provider has, and what only the gateway has
   const missing = await put(customer, { ...card, providerPaymentId: "pi_missing" });
   const other = await put(customer, { ...card, providerPaymentId: "pi_other" });
   const uncredited = await put(customer, { ...card, status: "pending" });
+  const elsewhere = await put(customer, {
+    ...card,
+    providerPaymentId: "pi_2",
+    providerAccount: "acct_2 test",
+  });
   const lost = { ...same, id: "pay_01M7Y6EJCCCYF8FQN69JCEXBCE" };
   const intent = (id: string, payment?: PaymentRecord, fields = {}) => ({
     id,
@@ -186,9 +171,10 @@ it("a comparison finds what only the provider has, and what only the gateway has
   ];
   const stripe = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
-    const [, id] = /payment_intents\/(\w+)/.exec(request.url ?? "") ?? [];
+    const [, id] = /(?:payment_intents\/|v1\/)(account$|pi_\w+)/.exec(request.url ?? "") ?? [];
     const list = { object: "list", has_more: false, data, url: "/v1/payment_intents" };
-    response.end(JSON.stringify(id === undefined ? list : data.find((each) => each.id === id)));
+    const self = { object: "account", id: "account" };
+    response.end(JSON.stringify(id === undefined ? list : [self, ...data].find((each) => each.id === id)));
   });
   process.env[environmentNames.stripeApiUrl] = `http://127.0.0.1:${await listenOnLoopback(stripe)}`;
   try {
@@ -200,6 +186,7 @@ it("a comparison finds what only the provider has, and what only the gateway has
       { difference: "foreign", providerPaymentId: "pi_foreign" },
       { difference: "lost", providerPaymentId: "pi_lost", paymentId: lost.id },
       { difference: "missing", providerPaymentId: "pi_missing", paymentId: missing.id },
+      { difference: "other account", providerPaymentId: "pi_2", paymentId: elsewhere.id },
     ]);
     expect(await customer.balance()).toBe(0);
 
@@ -219,10 +206,44 @@ it("a comparison finds what only the provider has, and what only the gateway has
     const year = new Date().getUTCFullYear();
     const advance = `invoices advance CRN-${year}-000041 --reason Restore`;
     expect(await outputOf(advance)).toBe(`The next number is CRN-${year}-000042.\n`);
+    const settled = { remove: ["pendingWork", "visitAt"] } as const;
+    await transact({ lost: updateOf(keys.payment(customer.organizationId, lost.id), settled) });
     await rejectionOf("payments pause --reason Restore --table no-such-table");
   } finally {
     delete process.env[environmentNames.stripeApiUrl];
     stripe.close();
     stripe.closeAllConnections();
   }
+});
+
+it("the keys of the provider are stored without a live one on this machine", async () => {
+  const connect = async (text: string) =>
+    `payments connect --credentials ${await operated.fileOf(text, "stripe.json")}`;
+  for (const [secretKey, reason] of [
+    ["sk_live_1", "The local gateway accepts only keys of a test account."],
+    ["secret-1", "The keys are not valid: secretKey: must begin with sk_ or rk_"],
+  ]) {
+    const line = await connect(JSON.stringify({ secretKey, webhookSecret: "whsec_1" }));
+    expect(await rejectionOf(line)).toBe(reason);
+  }
+  const customer = await register();
+  const other = { provider: "stripe", method: "card", providerAccount: "acct_1 test" } as const;
+  const { id } = await put(customer, other);
+  const present = JSON.stringify({ secretKey: "sk_test_1", webhookSecret: "whsec_1" });
+  expect(await rejectionOf(await connect(present))).toContain(
+    `works on 1 payments of another account, such as ${id} of acct_1 test.`,
+  );
+  expect(await outputOf(`payments show ${id}`)).toMatch(/^Account +acct_1 test$/m);
+  const abandon = `payments abandon ${id} --reason 'Account closed'`;
+  expect(await outputOf(abandon)).toMatch(/^Status +expired$/m);
+  expect(await auditLog("payments abandon", customer.email)).toMatchObject([{ outcome: "done" }]);
+  const stored = await outputOf(await connect(present));
+  expect(stored).toContain("/v1/payments/events/stripe\n");
+  expect(stored).toContain("checkout.session.completed");
+  const SecretId = process.env[environmentNames.paymentSecretId] ?? "";
+  expect(SecretId).toMatch(/\/payments\/stripe$/);
+  expect(await readSecretText({ SecretId })).toBe(present);
+  // Without keys the command only shows the address, and needs no consent.
+  expect(await outputOf("payments connect")).toContain("\nNo keys were stored.");
+  expect(await readSecretText({ SecretId })).toBe(present);
 });

@@ -37,6 +37,10 @@ export class ModelProvider extends ProviderAccount implements PaymentProvider {
   outageUntilMs = 0;
   readonly #keys = new Map<string, { content: string; result: unknown; untilMs: number }>();
 
+  async account(): Promise<string> {
+    return "acct_model";
+  }
+
   async createCustomer(organizationId: string, lostId?: string): Promise<string> {
     return this.#call("createCustomer", () => {
       if (lostId === this.customers.get(organizationId)) this.customers.delete(organizationId);
@@ -56,6 +60,7 @@ export class ModelProvider extends ProviderAccount implements PaymentProvider {
           sessionId: session.id,
           url: `https://checkout.example/${session.id}`,
           expiresAt: new Date(session.expiresMs).toISOString(),
+          account: "acct_model",
         };
       }),
     );

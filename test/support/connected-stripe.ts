@@ -15,4 +15,15 @@ export async function connectStripe(provider?: TestStripe): Promise<void> {
   connected = provider ?? (await startStripe());
 }
 
-export const connection = async () => ({ stripe: stripe().client, webhookSecret: "whsec_test" });
+/** Lets Stripe lose all that the account has. */
+export async function loseObjects(): Promise<void> {
+  const selfOf = ({ server }: TestStripe): object => server.account.objects.all("account")[0] ?? {};
+  const self = selfOf(stripe());
+  await connectStripe();
+  Object.assign(selfOf(stripe()), self);
+}
+
+export const connection = async () => {
+  const { client, server } = stripe();
+  return { stripe: client, secretKey: `sk_test_${server.url}`, webhookSecret: "whsec_test" };
+};

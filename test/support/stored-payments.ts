@@ -15,6 +15,7 @@ export function setPayments(settings: object = { cards: "sandbox" }): void {
 
 /** Lets each organization have the saved card `pm_1` at the payment provider, until the mocks are restored. */
 export function haveSavedCards(): void {
+  vi.spyOn(stripeProvider, "account").mockResolvedValue("acct_1 test");
   vi.spyOn(stripeProvider, "createCustomer").mockResolvedValue("cus_1");
   const card = { id: "pm_1", brand: "visa", last4: "4242", expiryMonth: 1, expiryYear: 2040 };
   vi.spyOn(stripeProvider, "listMethods").mockResolvedValue([{ ...card, createdAt: "2030-06-03T12:00:00Z" }]);

@@ -169,7 +169,9 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
       guard: "monitor",
       texts,
     };
-    const chosen = verificationText(VerificationProfile.parse({ ...profile, allow: [], version: 1 }), { locale });
+    const chosen = verificationText(VerificationProfile.parse({ ...profile, allow: [], version: 1 }), {
+      locale,
+    });
     return `${chosen.locale}: ${chosen.text}`;
   },
   "email header": (input) => headerText(z.strictObject({ name: z.string() }).parse(input).name),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 
-import { netOf, taxMicrosOf } from "../../shared/money/payments/tax.ts";
+import { grossOf, netOf, taxMicrosOf } from "../../shared/money/payments/tax.ts";
 
 it("a tax is exact for each rate with two decimals, and half a cent is rounded up", () => {
   const exactly = (cents: number, hundredths: number): number =>
@@ -25,30 +25,35 @@ it("a tax is exact for each rate with two decimals, and half a cent is rounded u
   }
 });
 
-it("the parts of a payment that go back add up to its amount, however they are rounded", () => {
+it("refunds of any sequence add up to their payment, and none has no total or a negative tax", () => {
   const cents = 10_000;
   fc.assert(
     fc.property(
-      fc.integer({ min: 100, max: 5_000 }),
+      fc.integer({ min: 1, max: 5_000 }),
       fc.integer({ min: 0, max: 27 }),
-      fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 12 }),
-      (amount, rate, parts) => {
-        const payment = {
-          amountMicros: amount * cents,
-          totalMicros: (amount + Math.round((amount * rate) / 100)) * cents,
-        };
+      fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 700 })), { minLength: 1, maxLength: 12 }),
+      fc.boolean(),
+      (amount, rate, parts, isLastGross) => {
+        const amountMicros = amount * cents;
+        const payment = { amountMicros, totalMicros: amountMicros + taxMicrosOf(amountMicros, { rate }) };
         const rest = { ...payment };
-        // The last part takes all that is left.
-        for (const part of [...parts, Infinity]) {
-          const totalMicros = Math.min(part * cents, rest.totalMicros);
-          if (totalMicros === 0) break;
-          const netMicros = netOf(totalMicros, payment, rest);
+        // The last part is all that is left.
+        for (const [isGross, part] of [...parts, [isLastGross, Infinity] as const]) {
+          const isByTotal = isGross || rest.amountMicros === 0;
+          const partMicros = Math.min(part * cents, isByTotal ? rest.totalMicros : rest.amountMicros);
+          if (partMicros === 0) break;
+          const netMicros = isByTotal ? netOf(partMicros, payment, rest) : partMicros;
+          const totalMicros = isByTotal ? partMicros : grossOf(partMicros, payment, rest);
           expect(netMicros).toBeGreaterThanOrEqual(0);
+          expect(totalMicros).toBeGreaterThan(0);
+          expect(totalMicros).toBeGreaterThanOrEqual(netMicros);
           rest.totalMicros -= totalMicros;
           rest.amountMicros -= netMicros;
+          expect(rest.totalMicros).toBeGreaterThanOrEqual(rest.amountMicros);
         }
         expect(rest).toEqual({ amountMicros: 0, totalMicros: 0 });
       },
     ),
+    { numRuns: 2_000 },
   );
 });

@@ -1,5 +1,5 @@
 import { behaviorOf, problems } from "./cards.ts";
-import { ObjectStore, published, StripeApiError, type StripeWorld } from "./object-store.ts";
+import { ObjectStore, published, StripeApiError, unexpectedState, type StripeWorld } from "./object-store.ts";
 import * as make from "./objects.ts";
 import type {
   CardProblem,
@@ -36,6 +36,8 @@ export class StripeAccount {
    */
   constructor(world: StripeWorld, checkoutUrl: string, objects: readonly StripeObject[] = []) {
     this.objects = new ObjectStore(world, objects);
+    if (this.objects.all("account").length === 0)
+      this.objects.add(make.newAccount(this.objects.base("acct")));
     this.#checkoutUrl = checkoutUrl;
   }
 
@@ -155,7 +157,7 @@ export class StripeAccount {
     const refund = objects.add(make.newRefund(objects.base("re"), charge, refunded, metadata));
     if (this.#behavior(charge) === "delay refunds") refund.status = "pending";
     refund.balance_transaction = objects.move(refund, "refund", -refund.amount).id;
-    setRefunded(charge, charge.amount_refunded + refund.amount);
+    make.setRefunded(charge, charge.amount_refunded + refund.amount);
     objects.emit("refund.created", refund);
     objects.emit("charge.refunded", charge);
     return refund;
@@ -213,7 +215,7 @@ export class StripeAccount {
       } else if (refund.status === "succeeded" && this.#behavior(charge) === "fail refunds") {
         refund.status = "failed";
         objects.move(refund, "refund_failure", refund.amount);
-        setRefunded(charge, charge.amount_refunded - refund.amount);
+        make.setRefunded(charge, charge.amount_refunded - refund.amount);
         objects.emit("refund.failed", refund);
       }
     }
@@ -288,13 +290,4 @@ export class StripeAccount {
   #behavior({ payment_method }: Charge): ReturnType<typeof behaviorOf> {
     return behaviorOf(this.objects.get("payment_method", payment_method ?? "").card.last4);
   }
-}
-
-function setRefunded(charge: Charge, amount: number): void {
-  charge.amount_refunded = amount;
-  charge.refunded = amount === charge.amount;
-}
-
-function unexpectedState(message: string): StripeApiError {
-  return new StripeApiError(message, { code: "payment_intent_unexpected_state" });
 }

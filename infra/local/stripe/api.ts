@@ -137,6 +137,8 @@ export class StripeApi {
     }
     const collection = collections[route];
     if (collection !== undefined) return this.#list(route, collection, form);
+    const [self] = this.#account.objects.all("account");
+    if (route === "account" && self !== undefined) return published(self);
     const [, name = "", id = ""] = /^(.+)\/([^/]+)$/.exec(route) ?? [];
     const [kind] = collections[name] ?? [];
     if (kind === undefined) throw unrecognized("GET", route);

@@ -12,6 +12,10 @@ export class StripeApiError extends Error {
   }
 }
 
+export function unexpectedState(message: string): StripeApiError {
+  return new StripeApiError(message, { code: "payment_intent_unexpected_state" });
+}
+
 export interface StripeEvent extends Base {
   readonly object: "event";
   readonly type: string;

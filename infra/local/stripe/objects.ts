@@ -93,6 +93,8 @@ export const newSetupIntent = (base: Base, from: { customer: string | null; meta
   last_setup_error: null as CardProblem | null,
 });
 
+export const newAccount = (base: Base) => ({ ...base, object: "account" as const });
+
 interface PaymentFields {
   readonly amount: number;
   readonly currency: string;
@@ -150,6 +152,11 @@ export const newBalanceTransaction = (
   net: amount - fee,
 });
 
+export function setRefunded(charge: Charge, amount: number): void {
+  charge.amount_refunded = amount;
+  charge.refunded = amount === charge.amount;
+}
+
 export const newRefund = (base: Base, charge: Charge, amount: number, metadata: Metadata) => ({
   ...base,
   object: "refund" as const,
@@ -192,6 +199,7 @@ export type StripeObject =
   | PaymentMethod
   | Session
   | SetupIntent
+  | ReturnType<typeof newAccount>
   | ReturnType<typeof newCustomer>
   | ReturnType<typeof newDispute>
   | ReturnType<typeof newRefund>;

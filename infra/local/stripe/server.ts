@@ -69,6 +69,9 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
     replaceData(file, content);
   };
 
+  // Payments name the account from now on.
+  save();
+
   const respond = async (request: IncomingMessage): Promise<PageResponse> => {
     const { method = "GET", url: target = "/", headers } = request;
     if (!isLocalRequest(headers)) return { status: 403, headers: {}, body: "" };

@@ -39,7 +39,8 @@ export async function lostPayment(
   providerPaymentId: string,
   amountMicros: number | undefined,
 ): Promise<PaymentRecord> {
-  const listed = await (await cardProvider()).identify(providerPaymentId);
+  const provider = await cardProvider();
+  const listed = await provider.identify(providerPaymentId);
   const { organizationId = "", paymentId = "", origin, createdAt, terms } = listed;
   if (!listed.isSuccessful) throw new RejectedError("The payment did not succeed at the provider.");
   if (!(await isOurs(listed)))
@@ -75,7 +76,7 @@ export async function lostPayment(
     const wrong = moneyText(netMicros + taxMicros);
     throw new RejectedError(`${total} With a tax of ${taxRate} % the amount has a total of ${wrong}.`);
   }
-  return { ...payment, taxMicros, totalMicros };
+  return { ...payment, taxMicros, totalMicros, providerAccount: await provider.account() };
 }
 
 /**

@@ -27,7 +27,10 @@ export const BillingRecord = z.object({
   organizationId: z.string(),
   /** Those of an earlier release may have a name that is rejected now. */
   details: z.optional(z.object({ ...BillingDetails.shape, ...Buyer.shape })),
+  /** The customer of the last payment or page. Releases up to 0.4.0 stored no others. */
   customerId: z.optional(z.string()),
+  /** The customers by their accounts at the provider, so that saved cards stay while the keys of another one are used. */
+  customerIds: z.optional(z.record(z.string(), z.string())),
   autoRecharge: z.optional(AutoRechargeRecord),
   /** The month (UTC) of the last recharge, and what recharges added to the wallet in it. */
   rechargeMonth: z.optional(z.string()),

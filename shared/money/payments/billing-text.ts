@@ -39,12 +39,16 @@ export async function billingText(
     };
   }
   if (notice.what === "dailyMaximumReached") {
+    const { dailyMaximum, maximum } = notice;
     return {
       subject: `Auto-recharge of ${whose} pauses until tomorrow`,
       paragraphs: [
-        `The saved cards of ${whose} were charged with the most for a day, ${amountText(notice.dailyMaximum)}. The next ` +
-          "recharge is made after midnight (UTC). You can pay at a checkout in the console. If you did not expect this, " +
-          "switch off auto-recharge and revoke the API keys.",
+        maximum === undefined
+          ? `The saved cards of ${whose} were charged with the most for a day, ${amountText(dailyMaximum)}. The next ` +
+            "recharge is made after midnight (UTC). You can pay at a checkout in the console. If you did not expect this, " +
+            "switch off auto-recharge and revoke the API keys."
+          : `The amount of auto-recharge is above the most of one payment, which is now ${amountText(maximum)}. No card was ` +
+            "charged. Choose a smaller amount in the console, or pay at a checkout there.",
       ],
       link: { label: "Open the console", url: consoleUrl() },
       closing,

@@ -101,14 +101,15 @@ export async function createPayment(
   let payment = newPayment({ ...fields, paymentMethodId });
   if (method === "card") {
     await countProviderCall(organizationId);
-    if (isSaved) await checkCard(billing, paymentMethodId);
+    if (isSaved) payment = { ...payment, providerAccount: await checkCard(billing, paymentMethodId) };
     else {
       const order = { payment, saveCard, returnUrl };
-      const { sessionId, url, expiresAt } = await withCustomer(billing, async (provider, customerId) =>
-        provider.createCheckout({ ...order, customerId }),
+      const { sessionId, url, expiresAt, account } = await withCustomer(
+        billing,
+        async (provider, customerId) => provider.createCheckout({ ...order, customerId }),
       );
       const checkout = { providerSessionId: sessionId, checkoutUrl: url, checkoutExpiresAt: expiresAt };
-      payment = { ...payment, ...checkout };
+      payment = { ...payment, ...checkout, providerAccount: account };
     }
   }
   const shown = toApiPayment(payment);

@@ -1,22 +1,25 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { AddPaymentMethodRequest, PaymentMethod } from "../../api/contract/payments.ts";
 import { paymentMethodKinds, readBilling } from "./billing-record.ts";
-import { countProviderCall, withCustomer } from "./customers.ts";
+import { countProviderCall, customerIn, withCustomer } from "./customers.ts";
 import { consoleUrl } from "./links.ts";
 import { ProviderUnavailableError } from "./provider.ts";
 import { withProvider } from "./providers.ts";
 
 /** Lists the saved cards of an organization, newest first. @throws ApiError PAYMENT_PROVIDER_UNAVAILABLE */
 export async function listPaymentMethods(organizationId: string): Promise<PaymentMethod[]> {
-  const { customerId, autoRecharge } = await readBilling(organizationId);
-  if (customerId === undefined) return [];
-  const methods = await withProvider(async (provider) =>
-    provider.listMethods(customerId).catch((error: unknown) => {
+  const billing = await readBilling(organizationId);
+  const { autoRecharge } = billing;
+  if (billing.customerId === undefined) return [];
+  const methods = await withProvider(async (provider) => {
+    const customerId = customerIn(billing, await provider.account());
+    if (customerId === undefined) return [];
+    return provider.listMethods(customerId).catch((error: unknown) => {
       // The next payment makes another customer, who has no cards yet.
       if (ProviderUnavailableError.rejectedBy(error) === "customer") return [];
       throw error;
-    }),
-  );
+    });
+  });
   const used =
     autoRecharge?.isEnabled === true ? (autoRecharge.paymentMethodId ?? methods[0]?.id) : undefined;
   return methods.map((method) => ({ ...method, isUsedForAutoRecharge: method.id === used }));
@@ -46,10 +49,12 @@ export async function removePaymentMethod(
   organizationId: string,
   id: string,
 ): Promise<{ id: string; deleted: true }> {
-  const { customerId } = await readBilling(organizationId);
-  const isRemoved =
-    customerId !== undefined &&
-    (await withProvider(async (provider) => provider.removeMethod(customerId, id)));
+  const billing = await readBilling(organizationId);
+  if (billing.customerId === undefined) throw new ApiError("NOT_FOUND");
+  const isRemoved = await withProvider(async (provider) => {
+    const customerId = customerIn(billing, await provider.account());
+    return customerId !== undefined && (await provider.removeMethod(customerId, id));
+  });
   if (!isRemoved) throw new ApiError("NOT_FOUND");
   return { id, deleted: true };
 }

@@ -115,7 +115,7 @@ export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund
   if (known.status === "failed" || isLate) return true;
   const changed: RefundRecord = { ...known, providerRefundId: refund.id, status: refund.status };
   const refunds = payment.refunds.map((each) => (each.id === known.id ? changed : each));
-  return refund.status === "failed" ? returnRefund(payment, changed) : update(payment, { refunds });
+  return refund.status === "failed" ? returnRefund(payment, changed) : changePayment(payment, { refunds });
 }
 
 /** Returns the money of a refund that the provider could not make to the wallet. */
@@ -183,7 +183,7 @@ export async function applyDispute(
   const { amountMicros } = dispute;
   if (known === undefined) {
     // Both movements of a dispute that was won before the gateway learned of it would cancel out.
-    if (status === "won") return update(payment, changes);
+    if (status === "won") return changePayment(payment, changes);
     const movement = { type: "chargeback", amountMicros: -amountMicros, reference: id } as const;
     const { organizationId, id: paymentId } = payment;
     const email = operatorsEmail({ what: "disputeOpened", organizationId, paymentId }, `${id}-opened`);
@@ -204,11 +204,14 @@ export async function applyDispute(
   }
   const isSame = known.feeMicros === dispute.feeMicros && known.dueAt === dueAt;
   if (known.status === status && isSame) return true;
-  return update(payment, changes);
+  return changePayment(payment, changes);
 }
 
 /** Changes a payment without a movement of money. */
-async function update(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<true | undefined> {
+export async function changePayment(
+  payment: PaymentRecord,
+  changes: Partial<PaymentRecord>,
+): Promise<true | undefined> {
   const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
   return updated.applied ? true : undefined;
 }

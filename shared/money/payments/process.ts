@@ -16,9 +16,9 @@ import { transferMs } from "./create.ts";
 import { withCustomer } from "./customers.ts";
 import { issueDocuments } from "./issue-documents.ts";
 import { consoleUrl } from "./links.ts";
-import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
-import { ProviderUnavailableError, unpaid, withoutCard, type ProviderPayment } from "./provider.ts";
-import { cardProvider } from "./providers.ts";
+import { applyDispute, applyRefund, credit, receiptOf, changePayment } from "./movements.ts";
+import { isProvenMissing, reportMissing, stateOf } from "./provider-state.ts";
+import { ProviderUnavailableError, type ProviderPayment } from "./provider.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
 import {
   findPayment,
@@ -55,8 +55,10 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
   } catch (error) {
     // If the table fails now, the payment stays due.
     const payment = await findPayment(key).catch(() => undefined);
-    const isMissing = ProviderUnavailableError.rejectedBy(error) === "missing";
-    if (isMissing && payment?.status === "succeeded") return reportMissing(payment);
+    if (payment?.status === "succeeded" && isProvenMissing(payment, error)) {
+      reportMissing(payment);
+      return endMissing(payment);
+    }
     if (payment?.pendingWork !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
   }
@@ -82,11 +84,14 @@ async function processFound(key: PaymentKey, found: PaymentRecord): Promise<Paym
 async function applyProviderState(first: PaymentRecord): Promise<void> {
   const key = { organizationId: first.organizationId, paymentId: first.id };
   const state = await stateOf(first);
-  if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
   // A change in between makes a step return undefined.
   const apply = async (step: (payment: PaymentRecord) => Promise<true | undefined>): Promise<void> => {
     await untilUndisturbed(async () => step(await readPayment(key)));
   };
+  const { account: providerAccount } = state;
+  if (first.providerAccount === undefined && providerAccount !== undefined)
+    await apply(async (payment) => changePayment(payment, { providerAccount }));
+  if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
   if (state.status === "succeeded") {
     await apply(async (payment) => (payment.status === "succeeded" ? true : credit(payment, state.id ?? "")));
     if (first.status !== "succeeded") await noteRecharged(first);
@@ -104,38 +109,6 @@ async function applyProviderState(first: PaymentRecord): Promise<void> {
   if (state.status === "failed")
     await apply(async (payment) => fail(payment, { status: "failed", failure: state.failure }));
   if (state.status === "expired") await apply(async (payment) => fail(payment, { status: "expired" }));
-}
-
-/** Returns the state of a payment at the provider. Charges the saved card of a payment without a checkout. */
-async function stateOf(payment: PaymentRecord): Promise<ProviderPayment> {
-  const { providerSessionId, providerPaymentId, checkoutExpiresAt } = payment;
-  const isCharge = providerSessionId === undefined && providerPaymentId === undefined;
-  try {
-    return await (isCharge ? chargeOf(payment) : (await cardProvider()).read(payment));
-  } catch (error) {
-    const rejected = ProviderUnavailableError.rejectedBy(error);
-    // The provider does not have the customer any more, and so no card.
-    if (isCharge && rejected === "customer") return withoutCard;
-    // The provider has no such checkout, and no one can pay there any more.
-    const isOver = checkoutExpiresAt !== undefined && checkoutExpiresAt < now().toISOString();
-    if (rejected !== undefined && isOver && providerPaymentId === undefined)
-      return { ...unpaid, status: "expired", currency: "" };
-    throw error;
-  }
-}
-
-/** Charges the saved card of a payment. A recharge of the newest card stores it first, so that a repetition has the same. */
-async function chargeOf(payment: PaymentRecord): Promise<ProviderPayment> {
-  const { customerId } = await readBilling(payment.organizationId);
-  // Only a customer has saved cards.
-  if (customerId === undefined) return withoutCard;
-  const provider = await cardProvider();
-  if (payment.paymentMethodId !== undefined) return provider.charge({ payment, customerId });
-  const [newest] = payment.status === "pending" ? await provider.listMethods(customerId) : [];
-  if (newest === undefined) return withoutCard;
-  const chosen = await updateItem(PaymentRecord, paymentUpdate(payment, { paymentMethodId: newest.id }));
-  if (!chosen.applied) throw new Error("another change of the payment came first");
-  return provider.charge({ payment: chosen.item, customerId });
 }
 
 /** Reports a payment whose amount or currency differs at the provider. It is not credited: the operator has to decide. */
@@ -158,17 +131,15 @@ async function recordFee(key: PaymentKey, { feeMinorUnits }: ProviderPayment): P
   await updateItem(PaymentRecord, update);
 }
 
-/** How long a payment is looked for that the provider does not have: the keys may have been those of another account. */
+/** How long a credited payment is looked for that the provider does not have. */
 const missingMs = 30 * dayMs;
 
 /**
- * Reports a credited payment that the provider does not have, for example since the account is another one. Refunds that
- * were not submitted return their money. Its visits end a month after its last refund or dispute.
+ * Ends a credited payment that the provider does not have. Refunds that were not submitted return their money. Its visits
+ * end a month after its last refund or dispute.
  */
-async function reportMissing(payment: PaymentRecord): Promise<PaymentRecord> {
+export async function endMissing(payment: PaymentRecord): Promise<PaymentRecord> {
   const key = { organizationId: payment.organizationId, paymentId: payment.id };
-  countMetrics({ PaymentDifferences: 1 });
-  log.error("payment.missing", { ...key, providerPaymentId: payment.providerPaymentId });
   for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
     const failed = { id, minorUnits: minorUnitsOf(totalMicros), status: "failed" } as const;
     await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
@@ -182,8 +153,13 @@ async function reportMissing(payment: PaymentRecord): Promise<PaymentRecord> {
   ];
   const lastMs = Math.max(...moments.map((moment) => Date.parse(moment)));
   if (now().getTime() - lastMs < missingMs) await scheduleVisit(changed, maxVisitMs);
-  else await updateItem(PaymentRecord, visitUpdate(changed, noMoreVisits));
+  else await endVisits(changed);
   return changed;
+}
+
+/** Removes a payment from the pending work, unless another change came first. */
+export async function endVisits(payment: PaymentRecord): Promise<void> {
+  await updateItem(PaymentRecord, visitUpdate(payment, noMoreVisits));
 }
 
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */

@@ -10,8 +10,11 @@ import type { PaymentRecord } from "./record.ts";
 /** The provider gave no usable response. Nothing in it may reach a customer. */
 export class ProviderUnavailableError extends Error {
   override readonly name = "ProviderUnavailableError";
-  /** The part of the call that the provider rejects for good. Absent for errors that pass. */
-  readonly rejected: "customer" | "missing" | "request" | undefined;
+  /**
+   * The part of the call that the provider rejects for good. Absent for errors that pass. `account`: the payment belongs to
+   * another account than the present keys. `missing`: the account of the keys does not have the object.
+   */
+  readonly rejected: "account" | "customer" | "missing" | "request" | undefined;
 
   constructor(message: string, options?: ErrorOptions, rejected?: ProviderUnavailableError["rejected"]) {
     super(message, options);
@@ -42,6 +45,8 @@ export interface Checkout {
   readonly url: string;
   /** ISO 8601. */
   readonly expiresAt: string;
+  /** The account that has the page: see `PaymentProvider.account`. */
+  readonly account: string | undefined;
 }
 
 /** A refund at the provider. */
@@ -77,6 +82,8 @@ export interface ProviderPayment {
   readonly feeMinorUnits?: number | undefined;
   readonly refunds: readonly ProviderRefund[];
   readonly disputes: readonly ProviderDispute[];
+  /** The account that was read: see `PaymentProvider.account`. */
+  readonly account?: string | undefined;
   /** The parts of it that this release does not understand: the operator has to look. */
   readonly unknown?: readonly string[];
 }
@@ -112,7 +119,13 @@ export interface ListedPayment extends ProviderNotice {
   readonly terms?: Pick<PaymentRecord, "amountMicros" | "buyer" | "taxNote" | "taxRate"> | undefined;
 }
 
+/**
+ * The operator's account at the provider. Each call about a payment is rejected if the present keys are those of another
+ * account than the payment has.
+ */
 export interface PaymentProvider {
+  /** Returns the account of the present keys with its mode; undefined if the keys may not read it. */
+  account(): Promise<string | undefined>;
   /** Makes the customer of an organization, once, and another one after the provider lost `lostId`. @returns their id */
   createCustomer(organizationId: string, lostId?: string): Promise<string>;
   /** Opens a page on which a customer pays. */

@@ -10,7 +10,7 @@ import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateItem, updateOf, type Put, type Update, checkOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { checkDrawable } from "../invoices/characters.ts";
-import { amountOf, microsOfField } from "../wallet/money.ts";
+import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { readWallet, type WalletRecord } from "../wallet/record.ts";
 import { nextDay } from "../wallet/spending-limits.ts";
@@ -26,6 +26,7 @@ import { checkCard, withCustomer } from "./customers.ts";
 import { balanceCheck } from "./payment-job.ts";
 import { monthOf, rechargedMicros, stateOf } from "./recharge-state.ts";
 import { findPayment, paymentPut, paymentUpdate, type PaymentKey, type PaymentRecord } from "./record.ts";
+import { paymentSettings } from "./settings.ts";
 
 /*
  * Auto-recharge. The wallet has the threshold and the id of the present recharge, because each debit compares them. The
@@ -99,6 +100,9 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     const isUnneeded = wallet.balanceMicros >= (wallet.rechargeBelowMicros ?? 0);
     if (settings?.isEnabled !== true || isStopped || isUnneeded) return releaseWallet(wallet, {});
     const { amountMicros, paymentMethodId } = settings;
+    // The operator may have lowered the maximum after the customer chose the amount.
+    const maximumMicros = microsOfText(paymentSettings().maximum) ?? Infinity;
+    if (amountMicros > maximumMicros) return pauseUntilTomorrow(wallet, amountOf(maximumMicros));
     const sumMicros = rechargedMicros(billing) + amountMicros;
     if (sumMicros > settings.monthlyCapMicros) return pauseUntilNextMonth(wallet, settings);
     const payment = newPayment({
@@ -115,7 +119,6 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
       { set: { rechargeMonth: monthOf(now()), rechargedMicros: sumMicros } },
       unchangedSince(billing),
     );
-    // The operator may have lowered the maximum after the customer chose the amount.
     const charged = useToday(savedCardLimit(), organizationId, amountMicros);
     const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] } as const;
     const check = checkOf(keys.wallet(organizationId), requires);
@@ -148,9 +151,10 @@ async function pauseUntilNextMonth(
   return pauseUntil(nextMonth, wallet, notice, `cap-${monthOf(at)}`);
 }
 
-async function pauseUntilTomorrow(wallet: WalletRecord): Promise<true | undefined> {
+/** @param maximum the most of one payment, if the recharge is above it */
+async function pauseUntilTomorrow(wallet: WalletRecord, maximum?: number): Promise<true | undefined> {
   const dailyMaximum = amountOf(savedCardLimit().max);
-  const notice = { what: "dailyMaximumReached", dailyMaximum } as const;
+  const notice = { what: "dailyMaximumReached", dailyMaximum, maximum } as const;
   return pauseUntil(nextDay(), wallet, notice, `maximum-${dayOf(now().toISOString())}`);
 }
 

@@ -54,9 +54,16 @@ export interface PaymentDifference extends ProviderNotice {
    * `lost`: a successful payment that this stage made, and that the table has neither a record nor a credit of. `foreign`:
    * one that it did not make. `no organization`: one of a release before 0.4.0, which did not note the stage, and whose
    * organization the table does not have. `differs`: another total or currency. `missing`: a payment that the gateway has credited, and
-   * that did not succeed at the provider.
+   * that did not succeed at the provider. `other account`: one that is pending or credited, of another account than the keys.
    */
-  readonly difference: "differs" | "foreign" | "lost" | "missing" | "no organization" | "not credited";
+  readonly difference:
+    | "differs"
+    | "foreign"
+    | "lost"
+    | "missing"
+    | "no organization"
+    | "not credited"
+    | "other account";
 }
 
 /** How far back the daily comparison looks. Providers repeat their events for three days. */
@@ -103,6 +110,7 @@ export async function findDifferences(
   const differences: PaymentDifference[] = [];
   const successful = new Set<string>();
   const provider = await cardProvider();
+  const account = await provider.account();
   // The clocks of functions differ by less.
   const listedAt = new Date(now().getTime() - minuteMs).toISOString();
   for await (const listed of provider.paymentsSince(new Date(since.getTime() - recordDelayMs))) {
@@ -113,8 +121,12 @@ export async function findDifferences(
   }
   const findMissing = async (organizationId: string): Promise<void> => {
     for await (const payment of paymentsOf(organizationId, since)) {
-      const { id: paymentId, status, providerPaymentId, succeededAt = "" } = payment;
-      if (payment.provider !== "stripe" || status !== "succeeded") continue;
+      const { id: paymentId, status, providerAccount, providerPaymentId, succeededAt = "" } = payment;
+      const isOther = providerAccount !== undefined && providerAccount !== account;
+      if (isOther && (status === "pending" || status === "succeeded")) {
+        differences.push({ providerPaymentId, organizationId, paymentId, difference: "other account" });
+      }
+      if (isOther || payment.provider !== "stripe" || status !== "succeeded") continue;
       // A payment that succeeded after the provider listed its own is no difference.
       if (succeededAt >= listedAt || successful.has(providerPaymentId ?? "")) continue;
       differences.push({ providerPaymentId, organizationId, paymentId, difference: "missing" });

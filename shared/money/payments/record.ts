@@ -22,7 +22,8 @@ const RefundRecord = z.object({
   providerRefundId: z.optional(z.string()),
   /** May be 0, because of rounding. */
   amountMicros: z.int().check(z.nonnegative()),
-  totalMicros: z.int().check(z.positive()),
+  /** Releases up to 0.4.0 may have stored 0 for the last refund of a payment. */
+  totalMicros: z.int().check(z.nonnegative()),
   status: z.enum(["pending", "succeeded", "failed"]),
   reason: z.optional(z.string()),
   createdAt: z.string(),
@@ -69,6 +70,8 @@ export const PaymentRecord = z.object({
   /** The buyer whose tax it is; null for one without billing details. Payments of older releases have none. */
   buyer: z.optional(z.nullable(Buyer)),
   currency: z.string(),
+  /** The account that has the payment at the provider, once it may have it. Releases up to 0.4.0 stored none. */
+  providerAccount: z.optional(z.string()),
   /** The saved card to charge. */
   paymentMethodId: z.optional(z.string()),
   /** The provider's page, and when it expires. */

@@ -43,11 +43,13 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
     if (amount <= 0 || amount > rest.amountMicros) {
       throw invalidField("amount", `must be at most ${amountOf(rest.amountMicros)}, the rest of the payment`);
     }
-    const isRest = amount === rest.amountMicros;
+    const totalMicros = grossOf(amount, payment, rest);
+    // Earlier releases could pay back too much tax.
+    if (totalMicros <= 0) throw new ApiError("CONFLICT", { message: "Its total was paid back." });
     const refund: RefundRecord = {
       id,
       amountMicros: amount,
-      totalMicros: isRest ? rest.totalMicros : Math.min(grossOf(amount, payment), rest.totalMicros),
+      totalMicros,
       status: "pending",
       reason,
       createdAt: now().toISOString(),
@@ -69,7 +71,7 @@ export async function submitRefunds(key: PaymentKey): Promise<void> {
   for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
     const minorUnits = minorUnitsOf(totalMicros);
     const refund =
-      payment.provider === "manual"
+      payment.provider === "manual" || minorUnits === 0
         ? ({ id, refundId: id, minorUnits, status: "succeeded" } as const)
         : await (await cardProvider()).refund(payment, id, minorUnits);
     await untilUndisturbed(async () => applyRefund(await readPayment(key), refund));

@@ -12,10 +12,9 @@ export const StripeKeys = z.object({
 });
 export type StripeKeys = z.infer<typeof StripeKeys>;
 
-/** A client of the operator's account, and the secret of its events. */
-interface Connection {
+/** A client of the operator's account, and its keys. */
+interface Connection extends StripeKeys {
   readonly stripe: Stripe;
-  readonly webhookSecret: string;
 }
 
 const connections = new TtlCache<Connection>({ ttlMs: minuteMs });
@@ -31,11 +30,11 @@ export async function connection(): Promise<Connection> {
         "the secret of the payment provider does not have the format that `payments connect` writes",
       );
     }
-    return { stripe: newStripe(keys.data.secretKey), webhookSecret: keys.data.webhookSecret };
+    return { stripe: newStripe(keys.data.secretKey), ...keys.data };
   });
 }
 
-function newStripe(secretKey: string): Stripe {
+export function newStripe(secretKey: string): Stripe {
   const url = config.stripeApiUrl();
   const address = url === undefined ? undefined : new URL(url);
   return new Stripe(secretKey, {

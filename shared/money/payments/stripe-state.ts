@@ -26,6 +26,20 @@ const OwnIds = z.object({ organizationId: idSchema("org"), paymentId: idSchema("
 /** The clock of Stripe may differ from ours. */
 const clockErrorMs = 60 * secondMs;
 
+/**
+ * Returns the account of a secret key with its mode, because both modes have the same id.
+ * @returns undefined for a restricted key that may not read it
+ */
+export async function accountOf(stripe: Stripe, secretKey: string): Promise<string | undefined> {
+  try {
+    const { id } = await stripe.accounts.retrieveCurrent();
+    return `${id} ${/^.._live_/.test(secretKey) ? "live" : "test"}`;
+  } catch (error) {
+    if (Object(error).statusCode === 403) return undefined;
+    throw error;
+  }
+}
+
 /** The parts of a charge that its state is read from. */
 export const expanded = { expand: ["latest_charge.balance_transaction"] };
 
@@ -139,7 +153,8 @@ function disputeOf(
   const minorUnits = converted(amount, currency) ?? (taken === 0 ? most : taken);
   const feeMinorUnits = sumOf((each) => each.fee);
   const dueAt = dueBy === null ? undefined : new Date(dueBy * secondMs).toISOString();
-  return [{ id, minorUnits: Math.min(minorUnits, most), feeMinorUnits, status: outcome, reason, dueAt }];
+  const bounded = Math.min(Math.max(minorUnits, 1), most);
+  return [{ id, minorUnits: bounded, feeMinorUnits, status: outcome, reason, dueAt }];
 }
 
 function failureOf(error: Stripe.PaymentIntent.LastPaymentError | null): PaymentFailure {

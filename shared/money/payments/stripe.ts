@@ -1,18 +1,15 @@
 import { Stripe } from "stripe";
 
 import type { PaymentFailure } from "../../api/contract/payments.ts";
-import { dayMs, epochSeconds, hourMs, now, secondMs } from "../../platform/clock.ts";
+import { epochSeconds, hourMs, secondMs } from "../../platform/clock.ts";
+import { TtlCache } from "../../platform/ttl-cache.ts";
 import { minorUnitsOf } from "../wallet/money.ts";
-import {
-  ProviderUnavailableError,
-  unpaid,
-  withoutCard,
-  type Order,
-  type PaymentProvider,
-} from "./provider.ts";
+import { ProviderUnavailableError, unpaid, withoutCard, type PaymentProvider } from "./provider.ts";
 import type { PaymentRecord } from "./record.ts";
+import { checkoutOf } from "./stripe-checkout.ts";
 import { connection } from "./stripe-client.ts";
 import {
+  accountOf,
   expanded,
   findCharge,
   idOf,
@@ -30,13 +27,12 @@ import {
  * Stripe rejects a key with other parameters, so a key names each parameter that can differ in a repetition.
  */
 
-/** How long a customer can pay at a checkout. Stripe accepts half an hour to a day. */
-const checkoutMs = hourMs;
-
-/** A checkout that replaces an automatic charge waits for the customer to read the email. */
-const recoveryCheckoutMs = dayMs - hourMs;
+/** The accounts of the keys. A key always has the same one, but may get the permission to read it. */
+const accounts = new TtlCache<string | undefined>({ ttlMs: hourMs });
 
 export const stripeProvider: PaymentProvider = {
+  account: async () => calling(async (_, account) => account),
+
   createCustomer: async (organizationId, lostId) =>
     calling(async (stripe) => {
       const metadata = { organizationId };
@@ -46,7 +42,7 @@ export const stripeProvider: PaymentProvider = {
     }),
 
   createCheckout: async (order) =>
-    calling(async (stripe) => {
+    calling(async (stripe, account) => {
       const input = checkoutOf(order);
       const { payment, customerId } = order;
       // A later repetition opens another checkout. No one knows the address of the first one.
@@ -55,16 +51,16 @@ export const stripeProvider: PaymentProvider = {
       });
       const { id, url, expires_at } = session;
       if (url === null) throw new ProviderUnavailableError("the checkout has no address");
-      return { sessionId: id, url, expiresAt: new Date(expires_at * secondMs).toISOString() };
-    }),
+      return { sessionId: id, url, expiresAt: new Date(expires_at * secondMs).toISOString(), account };
+    }, order.payment),
 
-  closeCheckout: async ({ providerSessionId = "" }) =>
+  closeCheckout: async (payment) =>
     calling(async (stripe) => {
-      await stripe.checkout.sessions.expire(providerSessionId).catch((error: unknown) => {
+      await stripe.checkout.sessions.expire(payment.providerSessionId ?? "").catch((error: unknown) => {
         // Stripe rejects it, because the checkout is not open.
         if (rejectedBy(error) === undefined) throw error;
       });
-    }),
+    }, payment),
 
   createSetup: async (organizationId, customer, returnUrl) =>
     calling(async (stripe) => {
@@ -97,16 +93,14 @@ export const stripeProvider: PaymentProvider = {
         await stripe.paymentIntents.cancel(intent.id);
       }
       return stateOfCharge(stripe, intent);
-    }),
+    }, payment),
 
-  read: async ({ providerSessionId, providerPaymentId, refunds }) =>
-    calling(async (stripe) => {
+  read: async (payment) =>
+    calling(async (stripe, account) => {
+      const { providerSessionId, providerPaymentId, refunds } = payment;
       if (providerPaymentId !== undefined) {
-        return stateOfIntent(
-          stripe,
-          await stripe.paymentIntents.retrieve(providerPaymentId, expanded),
-          refunds,
-        );
+        const intent = await stripe.paymentIntents.retrieve(providerPaymentId, expanded);
+        return { ...(await stateOfIntent(stripe, intent, refunds)), account };
       }
       if (providerSessionId === undefined) throw new Error("the payment is unknown to Stripe");
       const session = await stripe.checkout.sessions.retrieve(providerSessionId, {
@@ -114,10 +108,10 @@ export const stripeProvider: PaymentProvider = {
       });
       const { payment_intent: intent } = session;
       const isPaid = typeof intent === "object" && intent !== null && intent.status === "succeeded";
-      if (isPaid) return stateOfIntent(stripe, intent, refunds);
+      if (isPaid) return { ...(await stateOfIntent(stripe, intent, refunds)), account };
       const status = session.status === "expired" ? "expired" : "pending";
-      return { ...unpaid, status, currency: (session.currency ?? "").toUpperCase() };
-    }),
+      return { ...unpaid, status, currency: (session.currency ?? "").toUpperCase(), account };
+    }, payment),
 
   refund: async (payment, refundId, amount) =>
     calling(async (stripe) => {
@@ -131,10 +125,10 @@ export const stripeProvider: PaymentProvider = {
         return refundOf(await stripe.refunds.create(input, { idempotencyKey: refundId }));
       } catch (error) {
         // Stripe rejects it for good, for example because the charge is disputed or already refunded.
-        if (rejectedBy(error) === undefined) throw error;
+        if (rejectedBy(error) !== "request") throw error;
         return { id: refundId, refundId, minorUnits: amount, status: "failed" };
       }
-    }),
+    }, payment),
 
   listMethods: async (customer) =>
     calling(async (stripe) => {
@@ -161,7 +155,7 @@ export const stripeProvider: PaymentProvider = {
         await stripe.paymentMethods.detach(methodId);
         return true;
       } catch (error) {
-        if (rejectedBy(error) !== undefined) return false;
+        if (rejectedBy(error) === "missing") return false;
         throw error;
       }
     }),
@@ -201,11 +195,20 @@ export const stripeProvider: PaymentProvider = {
   },
 };
 
-/** Calls Stripe, and hides its errors: their texts are not for customers. */
-async function calling<Result>(call: (stripe: Stripe) => Promise<Result>): Promise<Result> {
-  const { stripe } = await connected();
+/**
+ * Calls Stripe, and hides its errors: their texts are not for customers.
+ * @param payment the one that the call is about. Another account does not have it, which proves nothing.
+ */
+async function calling<Result>(
+  call: (stripe: Stripe, account: string | undefined) => Promise<Result>,
+  { providerAccount }: Pick<PaymentRecord, "providerAccount"> = {},
+): Promise<Result> {
+  const { stripe, secretKey } = await connected();
   try {
-    return await call(stripe);
+    const account = await accounts.read(async () => accountOf(stripe, secretKey), secretKey);
+    if (providerAccount === undefined || providerAccount === account) return await call(stripe, account);
+    const names = `${providerAccount}, and the keys are those of ${account ?? "an unknown account"}`;
+    throw new ProviderUnavailableError(`the payment belongs to ${names}`, {}, "account");
   } catch (error) {
     if (!(error instanceof Stripe.errors.StripeError)) throw error;
     const message = `Stripe reported ${error.code ?? error.type}`;
@@ -219,47 +222,14 @@ function rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
     return undefined;
   const isOfCustomer = error.param === "customer" || error.message.startsWith("No such customer");
   if (error.code !== "resource_missing") return "request";
-  return isOfCustomer ? "customer" : "missing";
+  if (isOfCustomer) return "customer";
+  return error.statusCode === 404 ? "missing" : "request";
 }
 
 async function connected(): ReturnType<typeof connection> {
   return connection().catch((error: unknown) => {
     throw new ProviderUnavailableError("the keys of Stripe cannot be read", { cause: error });
   });
-}
-
-function checkoutOf({
-  payment,
-  customerId: customer,
-  returnUrl,
-  saveCard,
-}: Order): Stripe.Checkout.SessionCreateParams {
-  const { id, currency, amountMicros, taxMicros, taxRate, origin } = payment;
-  const metadata = metadataOf(payment);
-  const line = (name: string, micros: number) => ({
-    quantity: 1,
-    price_data: {
-      currency: currency.toLowerCase(),
-      unit_amount: minorUnitsOf(micros),
-      product_data: { name },
-    },
-  });
-  const lifeMs = origin === "checkout" ? checkoutMs : recoveryCheckoutMs;
-  return {
-    mode: "payment",
-    customer,
-    client_reference_id: id,
-    allowed_payment_method_types: ["card"],
-    line_items: [
-      line("SMS balance", amountMicros),
-      ...(taxMicros === 0 ? [] : [line(`Tax ${taxRate} %`, taxMicros)]),
-    ],
-    metadata,
-    payment_intent_data: { metadata, ...(saveCard ? { setup_future_usage: "off_session" } : {}) },
-    expires_at: epochSeconds(new Date(now().getTime() + lifeMs)),
-    success_url: returnUrl,
-    cancel_url: returnUrl,
-  };
 }
 
 /** @returns the failure when Stripe rejects the charge, for example because the saved card does not exist any more */

@@ -67,12 +67,20 @@ export function netOf(totalMicros: number, payment: Amounts, rest: Amounts): num
     (minorUnitsOf(totalMicros) * minorUnitsOf(payment.amountMicros)) / minorUnitsOf(payment.totalMicros);
   const shareMicros = microsOfMinorUnits(Math.round(share));
   // More than the rest is possible while a refund is recorded that the provider will reject.
-  return totalMicros > rest.totalMicros ? shareMicros : Math.min(shareMicros, rest.amountMicros);
+  if (totalMicros > rest.totalMicros) return shareMicros;
+  // Otherwise the tax of the later parts would be negative.
+  const leastMicros = rest.amountMicros - (rest.totalMicros - totalMicros);
+  return Math.min(Math.max(shareMicros, leastMicros), rest.amountMicros);
 }
 
-/** Returns the part of a payment's total that belongs to a part of its amount, as `netOf` does in the other direction. */
-export function grossOf(amountMicros: number, payment: Amounts): number {
+/**
+ * Returns the part of a payment's total that belongs to a part of its amount, as `netOf` does in the other direction.
+ * @param rest what is left of the payment. Its total covers the amounts of the later parts.
+ */
+export function grossOf(amountMicros: number, payment: Amounts, rest: Amounts): number {
+  if (amountMicros === rest.amountMicros) return rest.totalMicros;
   const share =
     (minorUnitsOf(amountMicros) * minorUnitsOf(payment.totalMicros)) / minorUnitsOf(payment.amountMicros);
-  return microsOfMinorUnits(Math.round(share));
+  const mostMicros = rest.totalMicros - (rest.amountMicros - amountMicros);
+  return Math.min(microsOfMinorUnits(Math.round(share)), mostMicros);
 }

@@ -115,7 +115,12 @@ const BillingNotice = z.discriminatedUnion("what", [
   /** `isOff`: whether auto-recharge was switched off. */
   z.object({ what: z.literal("rechargeFailed"), paymentId: z.string(), isOff: z.boolean() }),
   z.object({ what: z.literal("rechargeCapReached"), monthlyCap: z.number() }),
-  z.object({ what: z.literal("dailyMaximumReached"), dailyMaximum: z.number() }),
+  /** `maximum`: the most of one payment, if the recharge is above it. */
+  z.object({
+    what: z.literal("dailyMaximumReached"),
+    dailyMaximum: z.number(),
+    maximum: z.optional(z.number()),
+  }),
 ]);
 export type BillingNotice = z.infer<typeof BillingNotice>;
 
