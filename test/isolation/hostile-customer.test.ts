@@ -23,12 +23,17 @@ let customer: Customer;
 let hostile: Customer;
 let honest: Customer;
 
-/** When the webhook of each message was called. */
-const arrivals = new Map<string, (atMs: number) => void>();
+/** When the webhook of each message was called, which may be before the response to its send. */
+const arrivals = new Map<string, PromiseWithResolvers<number>>();
+function arrivalOf(id: string): PromiseWithResolvers<number> {
+  const arrival = arrivals.get(id) ?? Promise.withResolvers<number>();
+  arrivals.set(id, arrival);
+  return arrival;
+}
 const receiver = createHttpServer((request, response) => {
   request.setEncoding("utf8").on("data", (body: string) => {
     const { data } = z.object({ data: z.object({ id: z.string() }) }).parse(JSON.parse(body));
-    arrivals.get(data.id)?.(performance.now());
+    arrivalOf(data.id).resolve(performance.now());
     response.end();
   });
 });
@@ -93,7 +98,7 @@ async function time(act: Act, neighbor: Customer, first: number, { request, webh
     request.push(performance.now() - beganAtMs);
     const sentAtMs = performance.now();
     const { id } = await customer.send();
-    webhook.push((await new Promise<number>((resolve) => arrivals.set(id, resolve))) - sentAtMs);
+    webhook.push((await arrivalOf(id).promise) - sentAtMs);
     await Promise.all(others);
   }
 }
