@@ -66,6 +66,11 @@ function acceptedCalls(): string[] {
   return mock.calls.map(({ request }) => request);
 }
 
+it("reads the account of the key, once", async () => {
+  for (let call = 0; call < 2; call += 1) expect(await provider.account()).toMatch(/^acct_\w+ test$/);
+  expect(acceptedCalls()).toEqual(["GET /v1/account"]);
+});
+
 it("makes a customer", async () => {
   expect(await provider.createCustomer(organizationId)).toMatch(/^cus_/);
   expect(acceptedCalls()).toEqual(["POST /v1/customers"]);
@@ -83,6 +88,7 @@ it.each([
     sessionId: expect.stringMatching(/^cs_/),
     url: "https://checkout.stripe.com/c/pay/cs_test_1",
     expiresAt: expect.stringMatching(/^\d{4}-/),
+    account: expect.stringMatching(/^acct_/),
   });
   expect(acceptedCalls()).toEqual(["POST /v1/checkout/sessions"]);
 });
