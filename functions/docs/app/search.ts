@@ -66,10 +66,13 @@ async function createDialog(urlOf: UrlOf): Promise<HTMLDialogElement> {
   created.append(input, close, count, list);
   input.addEventListener("input", () => {
     const other = otherWords.reduce((text, [pattern, words]) => text.replace(pattern, words), input.value);
-    const withAllWords = [input.value, other]
-      .map((text) => index.search(text))
-      .find(({ length }) => length > 0);
-    const found = (withAllWords ?? index.search(other, { combineWith: "OR" })).slice(0, maxResults);
+    // All words of the reader, or all of those that the documentation has for them.
+    const queries = [input.value, other].map((text) => ({ combineWith: "AND" as const, queries: [text] }));
+    const withAllWords = index.search({ combineWith: "OR", queries });
+    const found = (withAllWords.length > 0 ? withAllWords : index.search(other, { combineWith: "OR" })).slice(
+      0,
+      maxResults,
+    );
     const results = found.length === 1 ? "result" : "results";
     count.textContent = input.value === "" ? "" : `${found.length === 0 ? "No" : found.length} ${results}`;
     list.replaceChildren(
