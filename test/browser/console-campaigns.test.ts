@@ -172,7 +172,7 @@ it("pauses a campaign that waits for the daily cap, and resumes it", async ({ ar
   await client.launchCampaign({ params: { id } });
   const visitor = await arriveAs(customer, `campaigns/${id}`, "Autumn sale");
   const { page } = visitor;
-  await page.getByText("You reached the daily spending limit.").waitFor();
+  await page.getByText("You reached a daily spending limit.").waitFor();
   await visitor.confirm("Pause");
   await page.getByText("– paused").waitFor();
   await client.updateWallet({ body: { dailySpendCap: null } });

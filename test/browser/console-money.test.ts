@@ -20,7 +20,7 @@ it("exports the whole ledger", async ({ arriveAs }) => {
   const lines = await linesOf(await visitor.exportCsv());
   expect(lines).toHaveLength(3);
   expect(lines[0]).toBe(
-    "createdAt,id,type,amount,balanceAfter,currency,messageId,to,country,segments,campaignId,paymentId,reason,reference",
+    "createdAt,id,type,amount,balanceAfter,currency,messageId,to,country,segments,campaignId,paymentId,reason,reference,verificationId",
   );
   expect(lines[1]).toContain(`message,-0.0079,4.9921,USD,${id},+1 500 555 0000,US,1,,,,`);
   expect(lines[2]).toContain("top_up,5,5,USD,,");
@@ -115,8 +115,8 @@ it("shows the usage of a month, and exports the statement", async ({ arriveAs })
   const statement = await visitor.saveAsCsv();
   expect(statement.suggestedFilename()).toBe(`statement-${today.slice(0, 7)}.csv`);
   expect(await linesOf(statement)).toEqual([
-    "day,label,messages,segments,amount,refunded,currency",
-    `${today},,1,,${amount},0.0079,USD`,
+    "day,label,messages,segments,amount,refunded,currency,fees",
+    `${today},,1,,${amount},0.0079,USD,`,
   ]);
   await page.getByLabel("Group by").selectOption("Country");
   await page.getByRole("button", { name: "Filter" }).click();
