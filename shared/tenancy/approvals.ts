@@ -77,9 +77,13 @@ export async function readApproval(id: string, identity: string): Promise<Approv
  */
 export async function approve(id: string, approvedBy: string): Promise<string> {
   const attempt = randomUUID();
-  const changes = { set: { approvedBy }, add: { attempts: new Set([attempt]) } };
-  const above = { expiresAt: epochSeconds(now()) };
-  await applied(id, updateOf(keys.approval(id), changes, { absent: ["rejectedBy"], above }));
+  const key = keys.approval(id);
+  const mayBeMade = { absent: ["rejectedBy"], above: { expiresAt: epochSeconds(now()) } } as const;
+  const note = (...attempts: string[]) => ({ set: { approvedBy }, add: { attempts: new Set(attempts) } });
+  const areNoted = { anyOf: [{ absent: ["approvedBy"] }, { present: ["attempts"] }] } as const;
+  const noted = await updateItem(ApprovalRecord, updateOf(key, note(attempt), { ...mayBeMade, ...areNoted }));
+  // An attempt of release 0.4.0, which noted none, may have made the movement.
+  if (!noted.applied) await applied(id, updateOf(key, note(attempt, "0.4.0"), mayBeMade));
   return attempt;
 }
 
