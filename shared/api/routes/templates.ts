@@ -62,6 +62,7 @@ export const updateTemplate = {
   params: TemplateParams,
   body: UpdateTemplateRequest,
   data: Template,
+  errors: ["CONFLICT"],
 } as const satisfies Route;
 
 export const deleteTemplate = {
