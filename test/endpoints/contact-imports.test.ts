@@ -8,6 +8,7 @@ import { itemsOf } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { Customer, dataOf } from "../support/api.ts";
 import { createContact, listContacts, newNumber } from "../support/contact-calls.ts";
+import { isOnEmulator } from "../support/emulator.ts";
 
 /** Makes the organization look as if it had this number of contacts more. */
 async function pretendContacts(customer: Customer, contacts: number): Promise<void> {
@@ -32,21 +33,22 @@ describe("an import", () => {
     return Array.from({ length: count }, (_, row) => ({ phoneNumber: newNumber(), firstName: `Row ${row}` }));
   }
 
-  it("of 1,000 rows adds each of them, and the same one again adds none", async () => {
+  it("of many rows adds each of them, and the same one again adds none", async () => {
     const importer = await Customer.register();
-    const rows = newRows(1_000);
+    const size = isOnEmulator() ? 100 : 1_000;
+    const rows = newRows(size);
     const first = await importAll(importer, rows);
-    expect(first.totals).toEqual({ created: 1_000, duplicates: 0, invalid: 0 });
+    expect(first.totals).toEqual({ created: size, duplicates: 0, invalid: 0 });
     expect(first.results.map(({ index }) => index)).toEqual(rows.map((_, index) => index));
-    expect((await listContacts(importer)).meta.total).toBe(1_000);
+    expect((await listContacts(importer)).meta.total).toBe(size);
     const stored = itemsOf(await readContacts(importer.organizationId, { limit: maxContacts }));
     expect(new Set(stored.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`))).toEqual(
       new Set(rows.map(({ phoneNumber, firstName }) => `${phoneNumber} ${firstName}`)),
     );
 
     const again = await importAll(importer, rows);
-    expect(again.totals).toEqual({ created: 0, duplicates: 1_000, invalid: 0 });
-    expect((await listContacts(importer)).meta.total).toBe(1_000);
+    expect(again.totals).toEqual({ created: 0, duplicates: size, invalid: 0 });
+    expect((await listContacts(importer)).meta.total).toBe(size);
   });
 
   it("reports the result of each row in order, and no row stops another", async () => {

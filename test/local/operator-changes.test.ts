@@ -78,7 +78,7 @@ it("all commands that change something ask first", () => {
     "users end-sessions, reset-second-factor",
     "suppressions remove",
     "wallets credit, debit, close, reopen, set-daily-cap, set-rate-limit",
-    "payments refund, connect, pause, resume, adopt",
+    "payments refund, connect, pause, resume, adopt, abandon",
     "approvals approve, reject",
     "invoices advance",
     "kyc approve, reject",
