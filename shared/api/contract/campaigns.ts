@@ -1,7 +1,16 @@
 import * as z from "zod/mini";
 
 import { Tag } from "./contacts.ts";
-import { Currency, idSchema, integerParameter, PageQuery, text, Timestamp, Version } from "./primitives.ts";
+import {
+  Currency,
+  idSchema,
+  integerParameter,
+  PageQuery,
+  text,
+  Timestamp,
+  maxVersion,
+  Version,
+} from "./primitives.ts";
 import { ExpiresInSeconds, Language, MessageType, SendSmsRequest } from "./sms.ts";
 import { notNull } from "./validation.ts";
 
@@ -191,7 +200,7 @@ const CampaignProgress = z
 export const CampaignParams = z.object({ id: idSchema("cmp") });
 
 export const LaunchQuery = z.strictObject({
-  version: z.optional(integerParameter(0, Number.MAX_SAFE_INTEGER)).register(z.globalRegistry, {
+  version: z.optional(integerParameter(0, maxVersion)).register(z.globalRegistry, {
     description: "The `version` of the draft as you saw it. Another one is rejected with `CONFLICT`.",
   }),
 });

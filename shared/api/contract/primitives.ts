@@ -52,7 +52,10 @@ export function idSchema(prefix: IdPrefix): z.ZodMiniString<string> {
     );
 }
 
-export const Version = z.int().check(z.nonnegative()).register(z.globalRegistry, {
+/** More changes than any item gets. */
+export const maxVersion = 1_000_000_000;
+
+export const Version = z.int().check(z.gte(0), z.lte(maxVersion)).register(z.globalRegistry, {
   id: "Version",
   description:
     "Counts the changes. A change that names it is rejected with `CONFLICT` when there has been another one since.",
