@@ -2,7 +2,6 @@ import { GetCommand, TransactWriteCommand, UpdateCommand } from "../../shared/pl
 
 /** A protection of payments that a test removes, to show that the check would notice. */
 export type PaymentMutation =
-  | "account condition"
   | "chargeback reference"
   | "number condition"
   | "recharge condition"
@@ -37,9 +36,6 @@ export function mutatedAnswer(
   const { Item, Attributes } = Object(answer);
   if (mutation === "chargeback reference" && command instanceof GetCommand && Item?.entity === "payment")
     return { Item: { ...Item, disputes: [] } };
-  // A payment does not name its account, so that the keys of any account decide.
-  if (mutation === "account condition" && command instanceof GetCommand && Item?.entity === "payment")
-    return { Item: { ...Item, providerAccount: undefined } };
   // A debit does not see that a recharge is in progress.
   if (
     mutation === "recharge condition" &&

@@ -3,21 +3,20 @@ import { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { BillingRecord } from "../../shared/money/payments/billing-record.ts";
 import { PaymentRecord, type RefundRecord } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
-import { microsOfMinorUnits } from "../../shared/money/wallet/money.ts";
 import { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import type { MemoryBucket } from "./documents.ts";
 import type { MemoryTable } from "./memory-table.ts";
+import { feeOf, microsOf, type ModelProvider } from "./payment-provider.ts";
+import type { Intent } from "./provider-account.ts";
 import { recordsOf } from "./records.ts";
-import type { Paid } from "./stripe-account.ts";
-import type { StripeConnection } from "./stripe-connection.ts";
 import { rechargesOf, type WriteChecks } from "./write-checks.ts";
 
 /** The facts that the check compares. */
 interface World {
   readonly table: MemoryTable;
   readonly bucket: MemoryBucket;
-  readonly stripe: StripeConnection;
+  readonly provider: ModelProvider;
   readonly checks: WriteChecks;
   readonly nowMs: number;
 }
@@ -26,7 +25,7 @@ interface World {
 export class PaymentVerdict {
   readonly #table: MemoryTable;
   readonly #bucket: MemoryBucket;
-  readonly #paid: readonly Paid[];
+  readonly #provider: ModelProvider;
   readonly #checks: WriteChecks;
   readonly #nowMs: number;
   readonly #problems: string[] = [];
@@ -36,10 +35,10 @@ export class PaymentVerdict {
   /** The references of the ledger that were explained. */
   readonly #explained = new Set<string>();
 
-  constructor({ table, bucket, stripe, checks, nowMs }: World) {
+  constructor({ table, bucket, provider, checks, nowMs }: World) {
     this.#table = table;
     this.#bucket = bucket;
-    this.#paid = stripe.paid();
+    this.#provider = provider;
     this.#checks = checks;
     this.#nowMs = nowMs;
     this.#payments = recordsOf(table, PaymentRecord, "payment");
@@ -48,7 +47,7 @@ export class PaymentVerdict {
   }
 
   async problems(organizationIds: readonly string[]): Promise<string[]> {
-    for (const paid of this.#paid) this.#checkPaid(paid);
+    for (const intent of this.#provider.intents.values()) this.#checkIntent(intent);
     for (const payment of this.#payments) this.#checkPayment(payment);
     for (const { type, reference = "" } of this.#entries) {
       const isMovement = ["payment", "payment_refund", "chargeback"].includes(type);
@@ -66,20 +65,20 @@ export class PaymentVerdict {
   }
 
   /** A payment at the provider has exactly its effects in the gateway. */
-  #checkPaid(paid: Paid): void {
-    const { id, paymentId, isPaid, fee, refunds, disputes } = paid;
+  #checkIntent(intent: Intent): void {
+    const { id, paymentId, status, refunds, disputes } = intent;
     const payment = this.#payments.find((each) => each.id === paymentId);
-    if (!isPaid) {
+    if (status !== "succeeded") {
       if (payment?.providerPaymentId === id) this.#problems.push(`${id} did not succeed, and is credited`);
       return;
     }
-    if (payment?.providerPaymentId !== id || payment.totalMicros !== microsOf(paid)) {
+    if (payment?.providerPaymentId !== id || payment.totalMicros !== microsOf(intent)) {
       this.#problems.push(
         `${id} of ${paymentId} succeeded, and is not its payment: charged without a credit`,
       );
       return;
     }
-    if (payment.feeMicros !== fee * 10_000) this.#problems.push(`the fee of ${id} is wrong`);
+    if (payment.feeMicros !== feeOf(intent) * 10_000) this.#problems.push(`the fee of ${id} is wrong`);
     for (const refund of refunds) {
       const known = payment.refunds.filter((each) => each.providerRefundId === refund.id);
       const isUnseen = known.length === 0 && refund.status === "failed" && refund.refundId === undefined;
@@ -108,7 +107,7 @@ export class PaymentVerdict {
       if (refunds.length + disputes.length > 0) this.#problems.push(`${id} is ${status}, and was refunded`);
       return;
     }
-    if (provider === "stripe" && !this.#paid.some((paid) => paid.id === providerPaymentId))
+    if (provider === "stripe" && !this.#provider.intents.has(providerPaymentId))
       this.#problems.push(`${id} was credited for ${providerPaymentId}, which the provider does not have`);
     this.#expect("payment", providerPaymentId, amountMicros);
     if (this.#checks.owed.get(`${id}-received`) !== 1)
@@ -163,10 +162,10 @@ export class PaymentVerdict {
     if (status === "failed") this.#expect("payment_refund", `${id}-failed`, amountMicros);
     const isMade =
       provider === "manual" ||
-      this.#paid.some(
-        (paid) =>
-          paid.paymentId === paymentId &&
-          paid.refunds.filter((each) => each.id === providerRefundId && (each.refundId ?? each.id) === id)
+      [...this.#provider.intents.values()].some(
+        (intent) =>
+          intent.paymentId === paymentId &&
+          intent.refunds.filter((each) => each.id === providerRefundId && (each.refundId ?? each.id) === id)
             .length === 1,
       );
     if (status !== "failed" && !isMade)
@@ -237,12 +236,12 @@ export class PaymentVerdict {
 
   /** The documents add up to the money that was paid and paid back. */
   #checkSums(): void {
-    const paid = this.#paid.filter(({ isPaid }) => isPaid);
+    const paid = [...this.#provider.intents.values()].filter(({ status }) => status === "succeeded");
     const atProvider = paid.reduce(
-      (sum, each) =>
-        each.refunds
+      (sum, intent) =>
+        intent.refunds
           .filter(({ status }) => status === "succeeded")
-          .reduce((left, refund) => left - microsOf(refund), sum + microsOf(each)),
+          .reduce((left, refund) => left - microsOf(refund), sum + microsOf(intent)),
       0,
     );
     const manual = this.#payments
@@ -292,8 +291,4 @@ export class PaymentVerdict {
     if (isLow && present === undefined && Date.parse(rechargeNotBefore) < this.#nowMs - 2 * dayMs)
       this.#problems.push(`the wallet of ${organizationId} is below its threshold, and nothing happens`);
   }
-}
-
-function microsOf({ minorUnits }: Pick<Paid, "minorUnits">): number {
-  return microsOfMinorUnits(minorUnits);
 }

@@ -40,7 +40,7 @@ export interface Order {
   readonly saveCard: boolean;
 }
 
-interface Checkout {
+export interface Checkout {
   readonly sessionId: string;
   readonly url: string;
   /** ISO 8601. */
