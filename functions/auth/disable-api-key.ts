@@ -1,7 +1,9 @@
 import { disableApiKey } from "../../shared/accounts/api-keys/disable.ts";
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/api-keys.ts";
+import { webhooksMadeWith } from "../../shared/webhooks/webhooks.ts";
 
-export const handler = endpoint(routes.disableApiKey, async ({ actor, params, body }) =>
-  disableApiKey(actor, params.id, body),
-);
+export const handler = endpoint(routes.disableApiKey, async ({ actor, params: { id }, body }) => {
+  const webhooks = await webhooksMadeWith(actor.organizationId, id);
+  return { ...(await disableApiKey(actor, id, body)), webhooks };
+});

@@ -3,5 +3,5 @@ import * as routes from "../../shared/api/routes/webhooks.ts";
 import { createWebhook } from "../../shared/webhooks/create.ts";
 
 export const handler = endpoint(routes.createWebhook, async ({ actor, viewer, body }) =>
-  createWebhook(viewer, body, actor.userId),
+  createWebhook(viewer, body, actor),
 );

@@ -1,9 +1,10 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/webhooks.ts";
+import { limitsOf } from "../../shared/platform/auth/actor.ts";
 import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(
   routes.updateWebhook,
-  async ({ viewer, params, body }) => updateWebhook(viewer, params.id, body),
+  async ({ actor, viewer, params, body }) => updateWebhook(viewer, params.id, body, limitsOf(actor)),
   async ({ viewer, params }) => getWebhook(viewer, params.id),
 );

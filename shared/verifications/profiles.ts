@@ -8,6 +8,8 @@ import {
 } from "../api/contract/verification-profiles.ts";
 import { isSenderRejected } from "../messages/accept/policies.ts";
 import { brand } from "../notices/brand/brand.ts";
+import { owedEmail } from "../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../notices/emails/queue-email.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
 import { pageOf } from "../platform/table/page.ts";
@@ -15,6 +17,7 @@ import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import { transact, untilUndisturbed } from "../platform/table/transact.ts";
 import { atVersion, requireVersion, versionField } from "../platform/table/version.ts";
 import { deleteOf, putOf } from "../platform/table/write.ts";
+import { changeNotices } from "../tenancy/organizations/owner-notices.ts";
 import { releaseQuota, takeQuota } from "../tenancy/organizations/quota.ts";
 import { findOrganization } from "../tenancy/organizations/record.ts";
 import { fitsAndroid, tooLong, verificationText } from "./texts.ts";
@@ -29,6 +32,11 @@ export const VerificationProfileRecord = z.extend(SavedProfile, {
 type VerificationProfileRecord = z.infer<typeof VerificationProfileRecord>;
 
 const maxProfiles = 20;
+
+/** The fields of a profile that restrict starts. */
+type Guarding = Pick<VerificationProfile, "allow" | "countries" | "guard">;
+
+const builtInGuard: Guarding = { guard: "monitor", allow: [] };
 
 /** The profile of a verification that names none. */
 const defaultName = "default";
@@ -60,8 +68,7 @@ async function builtInProfile(organizationId: string): Promise<VerificationProfi
   const text = Array.from((name.includes("@") ? brand().name : name).replaceAll(/[{}\s]+/g, " ").trim())
     .slice(0, 30)
     .join("");
-  const fields = { codeLength: 6, validitySeconds: 600, guard: "monitor", allow: [] } as const;
-  return { name: defaultName, brand: text, ...fields, allow: [], version: 0 };
+  return { name: defaultName, brand: text, codeLength: 6, validitySeconds: 600, ...builtInGuard, version: 0 };
 }
 
 /** Returns a page of an organization's profiles by name, `default` included. */
@@ -82,7 +89,7 @@ export async function listProfiles(
 }
 
 /**
- * Adds a profile, or replaces it.
+ * Adds a profile, or replaces it. All owners are notified of a weaker guard.
  * @throws ApiError SENDER_ID_NOT_APPROVED. VALIDATION_ERROR for a text too long for Android. CONFLICT for one profile too
  *   many, and for another version than the given one. UNAVAILABLE after too many other changes
  */
@@ -104,17 +111,36 @@ export async function saveProfile(
     const { version = 0 } = saved ?? {};
     requireVersion(seen, version);
     const profile = { name, ...fields, version: version + 1, updatedAt: now().toISOString() };
+    const before = saved ?? (name === defaultName ? builtInGuard : undefined);
+    const isWeakened = before !== undefined && isWeaker(profile, before);
+    const notices = isWeakened ? await changeNotices(organizationId, "guardWeakened") : [];
     const record: VerificationProfileRecord = { entity: "verificationProfile", organizationId, ...profile };
     const written = await transact({
       profile: putOf(key, record, isNew ? { absent: ["pk"] } : { present: ["pk"], ...atVersion(version) }),
       quota: isNew ? takeQuota(organizationId, "verificationProfileCount", maxProfiles) : [],
+      notices: notices.map(owedEmail),
     });
-    if (written.outcome === "committed") return profile;
+    if (written.outcome === "committed") {
+      await queueOwedEmails(notices);
+      return profile;
+    }
     if (written.rejections.profile === undefined) {
       throw new ApiError("CONFLICT", { message: `An organization has at most ${maxProfiles} profiles.` });
     }
     return undefined;
   });
+}
+
+const strictness = { monitor: 0, block: 1, strict: 2 } as const;
+
+/** Whether a profile rejects less fraud than before, or sends codes to more countries. */
+function isWeaker(profile: Guarding, before: Guarding): boolean {
+  const { guard, allow, countries } = profile;
+  return (
+    strictness[guard] < strictness[before.guard] ||
+    allow.some((each) => !before.allow.some((beginning) => each.startsWith(beginning))) ||
+    (before.countries !== undefined && countries?.every((each) => before.countries?.includes(each)) !== true)
+  );
 }
 
 function checkTexts(profile: Omit<VerificationProfile, "version">): void {
@@ -136,10 +162,17 @@ export async function deleteProfile(
   organizationId: string,
   name: string,
 ): Promise<{ name: string; deleted: true }> {
+  const saved = await findSavedProfile(organizationId, name);
+  if (saved === undefined) throw new ApiError("NOT_FOUND");
+  // Only the profile `default` has another one in its place.
+  const isWeakened = name === defaultName && isWeaker(builtInGuard, saved);
+  const notices = isWeakened ? await changeNotices(organizationId, "guardWeakened") : [];
   const deleted = await transact({
     profile: deleteOf(keys.verificationProfile(organizationId, name), { present: ["pk"] }),
     quota: releaseQuota(organizationId, "verificationProfileCount"),
+    notices: notices.map(owedEmail),
   });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
+  await queueOwedEmails(notices);
   return { name, deleted: true };
 }

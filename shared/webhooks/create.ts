@@ -3,7 +3,7 @@ import type { CreatedWebhook, CreateWebhookRequest } from "../api/contract/webho
 import { hasHadMoney } from "../money/wallet/record.ts";
 import { owedEmail } from "../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../notices/emails/queue-email.ts";
-import type { Viewer } from "../platform/auth/actor.ts";
+import { limitsOf, type Actor, type Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
@@ -25,7 +25,7 @@ import { newWebhookSecret } from "./signature.ts";
 export async function createWebhook(
   { organizationId, isTest }: Viewer,
   request: CreateWebhookRequest,
-  createdBy?: string,
+  actor?: Actor,
 ): Promise<CreatedWebhook> {
   checkWebhookUrl(request.url);
   const record: WebhookRecord = {
@@ -35,7 +35,9 @@ export async function createWebhook(
     url: request.url,
     events: request.events,
     createdAt: now().toISOString(),
-    createdBy,
+    createdBy: actor?.userId,
+    createdWith: actor?.credential.type === "apiKey" ? actor.credential.keyId : undefined,
+    budgetKeyId: limitsOf(actor)?.budgetKeyId,
     ...(isTest && { test: true }),
   };
   const secret = newWebhookSecret();

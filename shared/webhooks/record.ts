@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { ApiError } from "../api/contract/errors.ts";
 import { EventName } from "../api/contract/events.ts";
 import { DisabledReason, type Webhook } from "../api/contract/webhooks.ts";
-import type { Viewer } from "../platform/auth/actor.ts";
+import type { KeyLimits, Viewer } from "../platform/auth/actor.ts";
 import { keys } from "../platform/table/keys.ts";
 import { findItem, itemsOf, queryRows } from "../platform/table/read.ts";
 import { callbacksName, callbacksOf } from "./callbacks.ts";
@@ -22,6 +22,10 @@ export const WebhookRecord = z.object({
   createdAt: z.string(),
   /** The user who registered it, also with an API key; absent in items of 0.3.0. */
   createdBy: z.optional(z.string()),
+  /** The API key that registered it, if one did; absent in items of 0.4.0. */
+  createdWith: z.optional(z.string()),
+  /** If that key has limits, the key whose budget it uses: only keys with the same budget may change the webhook. */
+  budgetKeyId: z.optional(z.string()),
   /** Present if a test key registered it. It gets events about test messages only. */
   test: z.optional(z.literal(true)),
 });
@@ -61,6 +65,17 @@ export async function readWebhook(viewer: Viewer, webhookId: string): Promise<We
   const webhook = await findWebhook(viewer.organizationId, webhookId);
   if (webhook === undefined || (viewer.isTest && webhook.test === undefined)) throw new ApiError("NOT_FOUND");
   return webhook;
+}
+
+/**
+ * Rejects an API key with limits for a webhook that no key with its budget registered: the calls of others go to someone else.
+ * @throws ApiError INSUFFICIENT_SCOPE
+ */
+export function requireOwnWebhook({ budgetKeyId }: WebhookRecord, limits: KeyLimits | undefined): void {
+  if (limits === undefined || limits.budgetKeyId === budgetKeyId) return;
+  throw new ApiError("INSUFFICIENT_SCOPE", {
+    message: "An API key with limits can change only webhooks that were made with it.",
+  });
 }
 
 /** Returns a webhook as its owner sees it. @param health how it fails, if it does */

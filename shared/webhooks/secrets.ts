@@ -6,7 +6,8 @@ import { Secret } from "../platform/auth/secret.ts";
 import { config } from "../platform/config.ts";
 import { keys, type Key } from "../platform/table/keys.ts";
 import { findItem } from "../platform/table/read.ts";
-import { changesOfPatch, insertOf, type Put, updateItem, updateOf } from "../platform/table/write.ts";
+import { transact } from "../platform/table/transact.ts";
+import { changesOfPatch, insertOf, type Put, updateOf, type Write } from "../platform/table/write.ts";
 import { isCallbacks } from "./callbacks.ts";
 import { findWebhook, type WebhookRecord } from "./record.ts";
 import { newWebhookSecret, type SigningSecrets } from "./signature.ts";
@@ -73,12 +74,14 @@ export async function findSecrets(webhook: WebhookRecord): Promise<SigningSecret
 /**
  * Replaces the secret of a webhook, or adds the first one of callbacks.
  * @param previousSecretUntil until when the previous one also signs
+ * @param together more writes of the same transaction
  * @returns false when another rotation came first, or the webhook has been removed
  */
 export async function replaceSecret(
   webhook: WebhookId,
   secret: string,
   previousSecretUntil: Date,
+  together: readonly Write[],
 ): Promise<boolean> {
   const seen = await findItem(WebhookSecretRecord, keyOf(webhook), { consistent: true });
   if (seen === undefined && !isCallbacks(webhook.id)) return false;
@@ -87,19 +90,15 @@ export async function replaceSecret(
   const sealedSecret = sealText(key, secret, placeOf(webhook));
   // After a loss of the key, the previous secret cannot sign, and must not prevent the new one from signing.
   const canSign = seen !== undefined && isSealedWith(key, seen.sealedSecret);
-  const replaced = await updateItem(
-    WebhookSecretRecord,
-    updateOf(
-      keyOf(webhook),
-      changesOfPatch<"webhookSecrets">({
-        entity: "webhookSecret",
-        sealedSecret,
-        previousSealedSecret: canSign ? seen.sealedSecret : null,
-        previousSecretUntil: canSign ? previousSecretUntil.toISOString() : null,
-      }),
-      seen === undefined ? { absent: ["pk"] } : { is: { sealedSecret: seen.sealedSecret } },
-    ),
-    { isOwn: (found) => found.sealedSecret === sealedSecret },
+  const replaced = updateOf(
+    keyOf(webhook),
+    changesOfPatch<"webhookSecrets">({
+      entity: "webhookSecret",
+      sealedSecret,
+      previousSealedSecret: canSign ? seen.sealedSecret : null,
+      previousSecretUntil: canSign ? previousSecretUntil.toISOString() : null,
+    }),
+    seen === undefined ? { absent: ["pk"] } : { is: { sealedSecret: seen.sealedSecret } },
   );
-  return replaced.applied;
+  return (await transact({ secret: replaced, together })).outcome === "committed";
 }

@@ -1,7 +1,9 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { Page, PageQuery } from "../api/contract/primitives.ts";
 import type { UpdateWebhookRequest, Webhook } from "../api/contract/webhooks.ts";
-import type { Viewer } from "../platform/auth/actor.ts";
+import { owedEmail } from "../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../notices/emails/queue-email.ts";
+import type { KeyLimits, Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -9,10 +11,12 @@ import { pageOf } from "../platform/table/page.ts";
 import { undefinedIfUnreadable } from "../platform/table/records.ts";
 import { transact } from "../platform/table/transact.ts";
 import { updateItem, updateOf, deleteOf } from "../platform/table/write.ts";
+import { allApiKeys } from "../tenancy/api-keys/record.ts";
+import { changeNotices } from "../tenancy/organizations/owner-notices.ts";
 import { releaseQuota } from "../tenancy/organizations/quota.ts";
 import { isCallbacks } from "./callbacks.ts";
 import { findFailingHealth, deleteFailures } from "./in-flight-calls.ts";
-import { toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
+import { requireOwnWebhook, toApiWebhook, readWebhook, readWebhooks, WebhookRecord } from "./record.ts";
 
 /** Returns the webhooks that a viewer sees, newest first. */
 export async function listWebhooks(
@@ -38,16 +42,20 @@ export async function toApiWithHealth(webhook: WebhookRecord): Promise<Webhook> 
 }
 
 /**
- * Changes the given fields of a webhook. Enabling it, or another URL, deletes its previous failures.
- * @throws ApiError VALIDATION_ERROR, NOT_FOUND, UNAVAILABLE
+ * Changes the given fields of a webhook. Enabling it, or another URL, deletes its previous failures. All owners are notified of
+ * another URL and of more events, because someone else may get to know of the messages.
+ * @param limits those of the calling key
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND, INSUFFICIENT_SCOPE, UNAVAILABLE
  */
 export async function updateWebhook(
   viewer: Viewer,
   webhookId: string,
   { url, events, enabled }: UpdateWebhookRequest,
+  limits?: KeyLimits,
 ): Promise<Webhook> {
   if (url !== undefined) checkWebhookUrl(url);
   const webhook = await readWebhook(viewer, webhookId);
+  requireOwnWebhook(webhook, limits);
   if (url === undefined && events === undefined && enabled === undefined) return toApiWithHealth(webhook);
   if (enabled === true || url !== undefined) await deleteFailures(webhookId);
   const disabled = { disabledAt: now().toISOString(), disabledReason: "by_customer" } as const;
@@ -57,10 +65,28 @@ export async function updateWebhook(
     ...(enabled === false ? { setIfAbsent: disabled } : {}),
     ...(enabled === true ? { remove: ["disabledAt", "disabledReason"] as const } : {}),
   };
-  const update = updateOf(keys.webhook(viewer.organizationId, webhookId), changes, { present: ["pk"] });
-  const updated = await updateItem(WebhookRecord, update);
-  if (!updated.applied) throw new ApiError("NOT_FOUND");
-  return toApiWithHealth(updated.item);
+  const { organizationId } = viewer;
+  const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
+  const isOtherUrl = url !== undefined && url !== webhook.url;
+  const hasMoreEvents = events?.some((each) => !webhook.events.includes(each)) === true;
+  const notices =
+    (isOtherUrl || hasMoreEvents) && webhook.test === undefined
+      ? await changeNotices(organizationId, "webhookChanged")
+      : [];
+  const updated = await transact({ webhook: update, notices: notices.map(owedEmail) });
+  if (updated.outcome === "rejected") throw new ApiError("NOT_FOUND");
+  await queueOwedEmails(notices);
+  return toApiWithHealth(await readWebhook(viewer, webhookId));
+}
+
+/** Returns the webhooks that a key registered, or keys that were made with it, and that are still called. */
+export async function webhooksMadeWith(organizationId: string, keyId: string): Promise<Webhook[]> {
+  const [all, apiKeys] = await Promise.all([readWebhooks(organizationId), allApiKeys(organizationId)]);
+  const descendants = apiKeys.filter(({ ancestorIds }) => ancestorIds.includes(keyId));
+  const keyIds = new Set([keyId, ...descendants.map(({ id }) => id)]);
+  return all
+    .filter(({ createdWith = "", disabledAt }) => disabledAt === undefined && keyIds.has(createdWith))
+    .map((webhook) => toApiWebhook(webhook));
 }
 
 /** Returns the webhooks that a user registered and that are still called. */
@@ -85,14 +111,16 @@ export async function disableWebhook(webhook: WebhookRecord, reason: "failing" |
 
 /**
  * Removes a webhook.
- * @throws ApiError NOT_FOUND, also for a webhook of another organization; UNAVAILABLE
+ * @param limits those of the calling key
+ * @throws ApiError NOT_FOUND, also for a webhook of another organization; INSUFFICIENT_SCOPE; UNAVAILABLE
  */
 export async function deleteWebhook(
   viewer: Viewer,
   webhookId: string,
+  limits?: KeyLimits,
 ): Promise<{ id: string; deleted: true }> {
   const { organizationId, isTest } = viewer;
-  if (isTest) await readWebhook(viewer, webhookId);
+  if (isTest || limits !== undefined) requireOwnWebhook(await readWebhook(viewer, webhookId), limits);
   const deleted = await transact({
     webhook: deleteOf(keys.webhook(organizationId, webhookId), { present: ["pk"] }),
     secrets: deleteOf(keys.webhookSecrets(organizationId, webhookId)),

@@ -32,6 +32,8 @@ it("creates an API key whose sample code sends unchanged", async ({ arriveAs }) 
   const { stdout } = await promisify(execFile)("bash", ["-c", `${variables}\n${sample}`]);
   expect(stdout).toContain("queued");
   expect((await customer.client.listSms()).meta.total).toBe(1);
+  const [key] = (await customer.client.listApiKeys()).rows;
+  expect(key?.scopes).toEqual(["send", "read"]);
 
   await visitor.choose("the key server", "Disable");
   await page.getByText("– disabled").waitFor();
@@ -82,6 +84,10 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   const visitor = await arriveAs(customer, "api-keys", "API keys");
   const { page } = visitor;
   await page.getByRole("button", { name: "New key" }).click();
+  await page.getByLabel("Purpose").selectOption("Chosen scopes");
+  await page.getByRole("button", { name: "Create and copy key" }).click();
+  await page.getByText("Choose what the key may do.").waitFor();
+  await page.getByLabel("send: send messages").check();
   await page.getByLabel("Daily budget").fill("five");
   await page.getByLabel("Approve messages above").fill("0");
   await page.getByText("Restrict this key further").click();
@@ -93,6 +99,7 @@ it("limits a key, and sends or rejects its held messages", async ({ arriveAs }) 
   const secret = await page.locator(".secret code").innerText();
   const [key] = (await customer.client.listApiKeys()).rows;
   expect(key?.limits).toEqual({ dailyBudget: 5, holdAbove: 0, allowedRecipients: ["1500555"] });
+  expect(key?.scopes).toEqual(["send"]);
   await page.getByText("US$0.00 of US$5.00 spent today; approval above US$0.00; only to 1500555").waitFor();
   const held = ["15005550000", "15005550001", "15005550005", "15005550007"];
   for (const to of held) {

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import type { CreateApiKeyRequest } from "../../shared/api/contract/api-keys.ts";
-import { call, Customer, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
+import { Webhook } from "../../shared/api/contract/webhooks.ts";
+import { call, Customer, dataOf, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
 
 type Limits = NonNullable<CreateApiKeyRequest["limits"]>;
@@ -220,6 +221,29 @@ it("a key with limits adds no recipients to the campaign of a person, and change
   const optOut = await call("/v1/opt-outs", { credential: secret, json: { phoneNumber: message.to } });
   expect(optOut.status).toBe(201);
   expect(await own.balance()).toBe(1);
+});
+
+it("a key with limits changes only webhooks that keys with its budget made, which are listed when it ends", async () => {
+  const own = await Customer.register();
+  const { id: others } = await own.client.createWebhook({ body: { url: "https://example.com/hook" } });
+  const key = await own.client.createApiKey({ body: { limits: { dailyBudget: 1 } } });
+  const made = dataOf(
+    await call("/v1/webhooks", { credential: key.secret, json: { url: "https://example.com/of-key" } }),
+    Webhook,
+  );
+  const rotated = await own.client.rotateApiKey({ params: { id: key.id }, body: { overlapHours: 1 } });
+  const change = async (id: string, method: string, path = ""): Promise<number> =>
+    (await call(`/v1/webhooks/${id}${path}`, { credential: rotated.secret, method, json: { enabled: true } }))
+      .status;
+  for (const id of [others, "callbacks"]) expect(await change(id, "POST", "/rotate-secret"), id).toBe(403);
+  expect([await change(others, "PATCH"), await change(others, "DELETE")]).toEqual([403, 403]);
+  expect([await change(made.id, "PATCH"), await change(made.id, "POST", "/rotate-secret")]).toEqual([
+    200, 200,
+  ]);
+  const { webhooks } = await own.client.disableApiKey({ params: { id: key.id } });
+  expect(webhooks.map(({ url }) => url)).toEqual([made.url]);
+  expect((await own.client.listWebhooks()).rows).toHaveLength(2);
+  expect((await own.client.deleteApiKey({ params: { id: key.id } })).webhooks).toHaveLength(1);
 });
 
 it("an agent with a limited key cannot spend more than its budget, in whatever way it tries", async () => {

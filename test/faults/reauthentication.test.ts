@@ -112,30 +112,50 @@ describe("all owners get an email", () => {
   });
 
   it("about changes of what costs money and of who gets to know of it, also by an API key", async () => {
-    const { secret } = dataOf(await makeKey(owner.token, { scopes: ["billing", "charge"] }), CreatedApiKey);
+    const scopes = ["billing", "charge", "webhooks"];
+    const { secret } = dataOf(await makeKey(owner.token, { scopes }), CreatedApiKey);
+    const { id } = await owner.client.createWebhook({
+      body: { url: "https://example.com/hook", events: ["message.sent"] },
+    });
+    const profile = "/v1/verification-profiles/default";
     const recharge = { isEnabled: false, threshold: 5, amount: 10, monthlyCap: 10 };
     const changes = [
-      ["POST", "/v1/webhooks", { url: "https://example.com/hook" }, owner.token],
+      ["PATCH", `/v1/webhooks/${id}`, { url: "https://example.com/other" }, secret],
+      ["PATCH", `/v1/webhooks/${id}`, { events: ["message.sent", "message.received"] }, secret],
+      // The same address, and fewer events.
+      ["PATCH", `/v1/webhooks/${id}`, { url: "https://example.com/other", events: ["message.sent"] }, secret],
+      ["POST", `/v1/webhooks/${id}/rotate-secret`, undefined, secret],
+      ["POST", "/v1/webhooks/callbacks/rotate-secret", undefined, secret],
+      // A stricter profile than before, then three that are weaker.
+      ["PUT", profile, { brand: "Ada", guard: "strict", countries: ["GB"] }, secret],
+      ["PUT", profile, { brand: "Ada", guard: "block", countries: ["GB"] }, secret],
+      ["PUT", profile, { brand: "Ada", guard: "block", countries: ["GB", "US"], allow: ["44"] }, secret],
+      ["DELETE", profile, undefined, secret],
       ["PUT", "/v1/billing", { name: "Ada", emails: { payments: [], warnings: [] } }, secret],
       ["PUT", "/v1/wallet/auto-recharge", recharge, secret],
       ["PATCH", "/v1/wallet", { dailySpendCap: 5 }, secret],
       // The cap stays the same.
       ["PATCH", "/v1/wallet", { dailySpendCap: 5 }, secret],
-      // The recipients stay the same.
+      // The recipients stay the same, and the buyer does not.
       ["PUT", "/v1/billing", { name: "Ada's shop", emails: { payments: [], warnings: [] } }, secret],
     ] as const;
     for (const [method, path, json, credential] of changes) {
-      expect((await as(credential, method, path, json)).status).toBeLessThan(300);
+      expect((await as(credential, method, path, json)).status, `${method} ${path}`).toBeLessThan(300);
     }
-    const subjects = [
-      "A webhook was created",
-      "The recipients of emails were changed",
-      "Auto-recharge was changed",
-      "The spending limit was changed",
-    ];
-    for (const subject of subjects) await waitForSubject(gateway, owner.email, subject);
+    const counts = {
+      "A webhook was created": 1,
+      "A webhook was changed": 2,
+      "The secret of a webhook was replaced": 2,
+      "The guard of verifications was weakened": 3,
+      "The recipients of emails were changed": 1,
+      "The billing details were changed": 1,
+      "Auto-recharge was changed": 1,
+      "The spending limit was changed": 1,
+    };
+    for (const [subject, count] of Object.entries(counts))
+      await waitForSubject(gateway, owner.email, subject, count);
     await waitForRest();
-    for (const subject of subjects) expect(subjectsOf(subject)).toHaveLength(1);
+    for (const [subject, count] of Object.entries(counts)) expect(subjectsOf(subject)).toHaveLength(count);
     // No list of recipients keeps owners from receipts and warnings.
     const { organizationId } = owner;
     const warning = { kind: "lowBalance", id: "eml_1", organizationId, balance: 1, lowBalanceThreshold: 2 };

@@ -4,6 +4,7 @@ import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
 import { notNull } from "./validation.ts";
+import { Webhook } from "./webhooks.ts";
 
 const Scopes = z
   .array(Scope)
@@ -42,7 +43,7 @@ export const CreateApiKeyRequest = z.prefault(
       limits: notNull(z.optional(SendLimitsRequest)).register(z.globalRegistry, {
         description:
           "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
-          "others. A limited key sends, drafts campaigns, and manages keys and webhooks. It cannot change contacts, templates, " +
+          "others. A limited key sends, drafts campaigns, and manages the keys and webhooks that were made with it. It cannot change contacts, templates, " +
           "or other data and settings that later messages depend on.",
       }),
       test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
@@ -152,8 +153,17 @@ export const CreatedApiKey = z
   .register(z.globalRegistry, { id: "CreatedApiKey" });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
+const CalledWebhooks = z.array(Webhook).register(z.globalRegistry, {
+  description: "The webhooks that the key registered, or keys that were made with it. They are still called.",
+});
+
+export const DisabledApiKey = z
+  .extend(ApiKey, { webhooks: CalledWebhooks })
+  .register(z.globalRegistry, { id: "DisabledApiKey" });
+export type DisabledApiKey = z.infer<typeof DisabledApiKey>;
+
 export const DeletedApiKey = z
-  .object({ id: idSchema("key"), deleted: z.literal(true) })
+  .object({ id: idSchema("key"), deleted: z.literal(true), webhooks: CalledWebhooks })
   .register(z.globalRegistry, { id: "DeletedApiKey" });
 
 export const RevokedApiKeys = z

@@ -5,6 +5,7 @@ import {
   CreatedApiKey,
   DeletedApiKey,
   DisableApiKeyRequest,
+  DisabledApiKey,
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
   RotateApiKeyRequest,
@@ -105,7 +106,7 @@ export const disableApiKey = {
   limitedKeys: true,
   params: ApiKeyParams,
   body: DisableApiKeyRequest,
-  data: ApiKey,
+  data: DisabledApiKey,
   audited: ["id", "name", "hint", "status", "disabledAt"],
 } as const satisfies Route;
 

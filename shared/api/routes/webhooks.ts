@@ -121,7 +121,6 @@ export const rotateCallbackSecret = {
     "Call it once before you check the signatures of callbacks. Called again, it rotates the secret like that of a webhook.",
   auth: "bearer",
   scope: "webhooks",
-  limitedKeys: true,
   testKeys: true,
   recentProof: true,
   data: CallbackSecret,

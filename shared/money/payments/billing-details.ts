@@ -21,6 +21,11 @@ export function checkedDetails(details: BillingDetails): BillingDetails {
   return { ...details, vatNumber: read.number };
 }
 
+/** Returns what invoices show of billing details, as a text that differs where they do. */
+function buyerIn({ emails: _emails, ...buyer }: BillingDetails): string {
+  return JSON.stringify(Object.entries(buyer).toSorted(([one], [other]) => one.localeCompare(other)));
+}
+
 /**
  * Replaces the billing details of an organization. Payments and their documents keep the earlier ones.
  * @throws ApiError VALIDATION_ERROR for a name or an address that invoices cannot show, and for a wrong VAT number
@@ -34,7 +39,12 @@ export async function saveBillingDetails(organizationId: string, request: Billin
     { payments, warnings },
     { payments: undefined, warnings: undefined, ...details.emails },
   );
-  const notices = isSame ? [] : await changeNotices(organizationId, "recipientsChanged");
+  // The first details replace none.
+  const isOtherBuyer = billing.details !== undefined && buyerIn(details) !== buyerIn(billing.details);
+  const notices = [
+    ...(isSame ? [] : await changeNotices(organizationId, "recipientsChanged")),
+    ...(isOtherBuyer ? await changeNotices(organizationId, "billingChanged") : []),
+  ];
   const set = { entity: "billing", organizationId, details };
   await transact({
     billing: updateOf(keys.billing(organizationId), { set }),

@@ -48,11 +48,15 @@ const SecondFactorChangedJob = z.object({
 const changesForOwners = [
   "apiKeyMade",
   "autoRechargeChanged",
+  "billingChanged",
   "capChanged",
+  "guardWeakened",
   "recipientsChanged",
   "secondFactorOptional",
   "secondFactorRequired",
+  "webhookChanged",
   "webhookMade",
+  "webhookSecretReplaced",
 ] as const;
 export type ChangeForOwners = (typeof changesForOwners)[number];
 

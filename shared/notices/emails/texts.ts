@@ -109,9 +109,17 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
       `A new API key of ${organization} may create other keys, may move money, or has no end.`,
     ],
     autoRechargeChanged: ["Auto-recharge was changed", `The auto-recharge of ${organization} was changed.`],
+    billingChanged: [
+      "The billing details were changed",
+      `Invoices of ${organization} have other billing details from now on.`,
+    ],
     capChanged: [
       "The spending limit was changed",
       `The daily spending limit of ${organization} was changed.`,
+    ],
+    guardWeakened: [
+      "The guard of verifications was weakened",
+      `A verification profile of ${organization} rejects less fraud now, or sends codes to more countries.`,
     ],
     recipientsChanged: [
       "The recipients of emails were changed",
@@ -121,6 +129,14 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
     secondFactorRequired: [
       "A second factor is required",
       `Members of ${organization} now need a second factor. Without one, they can only set one up.`,
+    ],
+    webhookChanged: [
+      "A webhook was changed",
+      `A webhook of ${organization} calls another address, or gets more events about your messages.`,
+    ],
+    webhookSecretReplaced: [
+      "The secret of a webhook was replaced",
+      `The gateway signs calls to a webhook of ${organization} with a new secret. The former one also signs for a day.`,
     ],
     webhookMade: [
       "A webhook was created",

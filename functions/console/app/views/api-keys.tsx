@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 
-import type { ApiKey, CreatedApiKey } from "../../../../shared/api/contract/api-keys.ts";
+import type { ApiKey, CreatedApiKey, DisabledApiKey } from "../../../../shared/api/contract/api-keys.ts";
 import { Scope, scopesOfTestKeys } from "../../../../shared/api/contract/scopes.ts";
 import { api, baseUrl } from "../api.ts";
 import { has } from "../features.ts";
@@ -27,6 +27,7 @@ import { Status } from "../parts/status.tsx";
 import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
+import { FieldProblem } from "../problems.ts";
 import { ActionScope } from "../rights.ts";
 import { sendSamples, variablesFor } from "../snippets.ts";
 import { given } from "../typed.ts";
@@ -133,11 +134,26 @@ const kinds = [
   ["test", "Test key"],
 ] as const;
 
+const purposes = [
+  ["messages", "Send messages and codes"],
+  ["default", "All default scopes"],
+  ["chosen", "Chosen scopes"],
+] as const;
+
+/** Returns the scopes of a new key; undefined for those that the gateway grants by default. */
+function scopesFor(purpose: string, chosen: readonly string[]): Scope[] | undefined {
+  if (purpose === "default") return undefined;
+  if (purpose === "messages") return ["send", "read"];
+  if (chosen.length === 0) throw new FieldProblem("scopes", "Choose what the key may do.");
+  return chosen.map((each) => Scope.parse(each));
+}
+
 function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void> }) {
   const scopes: readonly string[] = [];
   const empty = {
     name: "",
     kind: "live",
+    purpose: "messages",
     expiresAt: "",
     allowedAddresses: "",
     scopes,
@@ -152,7 +168,7 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
       expiresAt: isoOf(values.expiresAt),
       ...(addresses.length === 0 ? {} : { allowedAddresses: addresses }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
-      ...(values.scopes.length === 0 ? {} : { scopes: values.scopes.map((each) => Scope.parse(each)) }),
+      scopes: scopesFor(values.purpose, values.scopes),
     };
     const key = await api().createApiKey({ body });
     if (await copy(key.secret)) announce("API key created and copied.");
@@ -172,18 +188,25 @@ function NewKey({ onCreated }: { onCreated: (key: CreatedApiKey) => Promise<void
         hint="Messages of a test key are free and do not reach phones."
         options={kinds}
       />
+      <SelectField
+        field={form.field("purpose")}
+        label="Purpose"
+        hint="A key that leaks can do no more than this."
+        options={purposes}
+      />
+      {form.field("purpose").value === "chosen" ? (
+        <ChoiceField
+          field={form.field("scopes")}
+          label="Scopes"
+          options={(form.field("kind").value === "test" ? scopesOfTestKeys : Scope.options).map(
+            (each) => [each, scopeLabels[each]] as const,
+          )}
+        />
+      ) : null}
       <SpendingFields form={form} />
       <details>
         <summary>Restrict this key further</summary>
         <div class="form">
-          <ChoiceField
-            field={form.field("scopes")}
-            label="Scopes"
-            hint="Leave empty to grant the default scopes."
-            options={(form.field("kind").value === "test" ? scopesOfTestKeys : Scope.options).map(
-              (each) => [each, scopeLabels[each]] as const,
-            )}
-          />
           <TextArea
             field={form.field("allowedAddresses")}
             label="Allowed IP addresses (optional)"
@@ -224,6 +247,11 @@ function Created({ created }: { created: CreatedApiKey }) {
   );
 }
 
+/** Names the webhooks of a key that has ended, because they are still called. */
+function announceEnd(what: string, { webhooks }: Pick<DisabledApiKey, "webhooks">): void {
+  announce(what + webhooks.map(({ url }) => ` This webhook is still called: ${url}`).join(""));
+}
+
 function actionsOf(
   { id, status }: ApiKey,
   {
@@ -241,8 +269,7 @@ function actionsOf(
     consequence:
       "The key stops working and is removed from this list, and keys that an active key made are disabled. The audit log keeps a record of it.",
     act: async () => {
-      await api().deleteApiKey({ params });
-      announce("API key deleted.");
+      announceEnd("API key deleted.", await api().deleteApiKey({ params }));
       await onEnd();
     },
   });
@@ -259,8 +286,7 @@ function actionsOf(
     consequence:
       "Requests with this key, and with keys that it made, are rejected from now on. You cannot enable them again.",
     act: async () => {
-      await api().disableApiKey({ params });
-      announce("API key disabled.");
+      announceEnd("API key disabled.", await api().disableApiKey({ params }));
       await onEnd();
     },
   });
