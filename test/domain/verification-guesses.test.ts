@@ -5,7 +5,6 @@ import { dayMs, secondMs } from "../../shared/platform/clock.ts";
 import { checkVerification } from "../../shared/verifications/check.ts";
 import { listVerifications } from "../../shared/verifications/list.ts";
 import { saveProfile } from "../../shared/verifications/profiles.ts";
-import { resendVerification } from "../../shared/verifications/start.ts";
 import { advance } from "../support/clock.ts";
 import {
   apiKeyOf,
@@ -13,6 +12,7 @@ import {
   codeIn,
   number,
   priceMicros,
+  resendFor,
   sentTexts,
   setFee,
   startFor,
@@ -106,9 +106,7 @@ it("checks at the same time have no more guesses, and a code that cannot be chec
   const spent = await spentMicros();
   const [{ id, code } = { id: "", code: "" }] = pending;
   await expect(checkFor(organizationId, { id, code })).rejects.toMatchObject(tooManyChecks);
-  const organization = await organizationOf(organizationId);
-  const again = resendVerification(organization, pending[1]?.id ?? "", { actor: apiKeyOf(organizationId) });
-  await expect(again).rejects.toMatchObject(tooManyChecks);
+  await expect(resendFor(organizationId, pending[1]?.id ?? "")).rejects.toMatchObject(tooManyChecks);
   await expect(startFor(organizationId, { profile: "app" })).rejects.toMatchObject(tooManyChecks);
   expect(await spentMicros()).toBe(spent);
 });

@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { cancelVerification, reportOutcome } from "../../shared/verifications/end.ts";
-import { resendVerification } from "../../shared/verifications/start.ts";
 import { advance } from "../support/clock.ts";
 import {
   apiKeyOf,
@@ -12,6 +11,7 @@ import {
   completeLater,
   number,
   priceMicros,
+  resendFor,
   sentTexts,
   setFee,
   startFor,
@@ -106,9 +106,7 @@ it("a live key changes no verification of a test key", async () => {
   advance(minuteMs);
   await expect(check({ id, code })).rejects.toMatchObject(notPending);
   await expect(cancel(id)).rejects.toMatchObject({ code: "NOT_FOUND" });
-  const organization = await organizationOf(organizationId);
-  const resent = resendVerification(organization, id, { actor: apiKeyOf(organizationId) });
-  await expect(resent).rejects.toMatchObject({ code: "NOT_FOUND" });
+  await expect(resendFor(organizationId, id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await spentMicros()).toBe(0);
 });
 

@@ -7,16 +7,15 @@ import { TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
 import { cancelVerification } from "../../shared/verifications/end.ts";
 import { findVerification } from "../../shared/verifications/record.ts";
-import { resendVerification } from "../../shared/verifications/start.ts";
 import { messagesIn } from "../support/batches.ts";
 import { advance } from "../support/clock.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import {
-  apiKeyOf,
   checkFor,
   completeLater,
   number,
   priceMicros,
+  resendFor,
   sentTexts,
   setFee,
   startFor,
@@ -38,9 +37,7 @@ beforeEach(async () => {
   organizationId = await openOrganization(initialMicros);
 });
 
-async function resend(id: string) {
-  return resendVerification(await organizationOf(organizationId), id, { actor: apiKeyOf(organizationId) });
-}
+const resend = async (id: string) => resendFor(organizationId, id);
 
 async function guess(id: string, times: number): Promise<void> {
   for (let count = 0; count < times; count += 1) await checkFor(organizationId, { id, code: "wrong" });

@@ -7,7 +7,6 @@ import type { Attempt } from "../../shared/platform/http/event.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
 import { cancelVerification } from "../../shared/verifications/end.ts";
 import { getVerification, listVerifications } from "../../shared/verifications/list.ts";
-import { resendVerification } from "../../shared/verifications/start.ts";
 import { advance } from "../support/clock.ts";
 import { takeJobs } from "../support/queues.ts";
 import {
@@ -17,6 +16,7 @@ import {
   completeLater,
   number,
   priceMicros,
+  resendFor,
   sentTexts,
   setFee,
   startFor,
@@ -42,10 +42,7 @@ beforeEach(async () => {
 
 const check = async (fields: Parameters<typeof checkFor>[1]) => checkFor(organizationId, fields);
 
-async function resend(id: string, attempt?: Attempt) {
-  const organization = await organizationOf(organizationId);
-  return resendVerification(organization, id, { actor: apiKeyOf(organizationId), attempt });
-}
+const resend = async (id: string, attempt?: Attempt) => resendFor(organizationId, id, attempt);
 
 /** The money that is gone from the wallet, which has to add up. */
 async function spentMicros(): Promise<number> {

@@ -11,11 +11,12 @@ import { verificationFee } from "../../shared/money/prices/rate-card.ts";
 import { findCurrentVersion } from "../../shared/money/prices/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
+import type { Attempt } from "../../shared/platform/http/event.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { checkVerification } from "../../shared/verifications/check.ts";
 import { completeEnding } from "../../shared/verifications/end.ts";
 import { EndingJob } from "../../shared/verifications/ending-job.ts";
-import { startVerification } from "../../shared/verifications/start.ts";
+import { resendVerification, startVerification } from "../../shared/verifications/start.ts";
 import { accept, only, ScriptedCarrier } from "./carriers.ts";
 import { advance } from "./clock.ts";
 import { takeJobs } from "./queues.ts";
@@ -46,6 +47,15 @@ export async function startFor(
 ): Promise<Verification> {
   const request = { to: number, profile: "default", channel: "sms", senderId: "ACME", ...fields } as const;
   return startVerification(await organizationOf(organizationId), request, { actor });
+}
+
+export async function resendFor(
+  organizationId: string,
+  id: string,
+  attempt?: Attempt,
+): Promise<Verification> {
+  const organization = await organizationOf(organizationId);
+  return resendVerification(organization, id, { actor: apiKeyOf(organizationId), attempt });
 }
 
 /** Sends the queued messages. @returns the texts that the carrier received */
