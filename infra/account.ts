@@ -46,18 +46,18 @@ export interface FittedStage {
  * AWS would reject them in the middle of a deployment.
  * @throws Error when the least concurrency of queues does not fit a reservation, or a stage that keeps data
  */
-export function fitToAccount(asked: Stage, limit: number): FittedStage {
+export function fitToAccount(stageOfFile: Stage, limit: number): FittedStage {
   const here = `in this account, whose limit is ${limit} concurrent calls`;
   const ask = "Request more: aws service-quotas request-service-quota-increase --service-code lambda";
   const askFor = (calls: number): string => `${ask} --quota-code L-B99A9384 --desired-value ${calls}`;
-  const wish = total(Object.values(asked.reservedConcurrency).map((calls = 0) => calls));
-  const isFitting = wish === 0 || limit - wish >= unreservedAtLeast;
-  const stage = isFitting ? asked : { ...asked, reservedConcurrency: {} };
+  const sumOfFile = total(Object.values(stageOfFile.reservedConcurrency).map((calls = 0) => calls));
+  const isFitting = sumOfFile === 0 || limit - sumOfFile >= unreservedAtLeast;
+  const stage = isFitting ? stageOfFile : { ...stageOfFile, reservedConcurrency: {} };
   const { name, reservedConcurrency, keepData } = stage;
-  const reserved = isFitting ? wish : 0;
+  const reserved = isFitting ? sumOfFile : 0;
   const leftOut = isFitting
     ? ""
-    : `No reservedConcurrency: stage ${name} reserves ${wish} concurrent calls ${here}, and AWS keeps ` +
+    : `No reservedConcurrency: stage ${name} reserves ${sumOfFile} concurrent calls ${here}, and AWS keeps ` +
       `${unreservedAtLeast} for all others. Deploy again after the increase. `;
   const feeds = Object.entries<Worker>(workers).flatMap(([worker, { queues = {} }]) =>
     queueNames.flatMap((queue) => {
@@ -85,7 +85,7 @@ export function fitToAccount(asked: Stage, limit: number): FittedStage {
     }
   }
   const scaled = feeds.filter(({ queue, wanted }) => workerConcurrency[queue] !== wanted);
-  const increase = askFor(Math.max(1_000, wish + unreservedAtLeast));
+  const increase = askFor(Math.max(1_000, sumOfFile + unreservedAtLeast));
   if (scaled.length === 0) return isFitting ? { stage } : { stage, warning: leftOut + increase };
   const changes = scaled.map(
     ({ queue, wanted }) => `${queue} ${workerConcurrency[queue]} instead of ${wanted}`,

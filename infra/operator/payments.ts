@@ -199,7 +199,7 @@ const connect = command({
       }
       const { secretKey } = keys.data;
       const account = await accountOf(newStripe(secretKey), secretKey).catch((error: unknown) => {
-        throw new RejectedError(`Stripe does not accept the keys: ${Object(error).message}`);
+        throw new RejectedError(`Stripe did not show the account of the keys: ${Object(error).message}`);
       });
       if (account === undefined) throw new RejectedError("The key needs the permission to read its account.");
       await confirm(await replacementText(account));

@@ -183,7 +183,7 @@ it("a refund without a total, as earlier releases stored it, ends without the pr
   expect(processed?.refunds).toMatchObject([{ status: "succeeded" }, { status: "succeeded" }]);
   expect(refund).not.toHaveBeenCalled();
   await expect(recordRefund(keyOf(payment), { id: "rfd_3", reason: "Rest" })).rejects.toThrow(
-    "Its total was paid back.",
+    "The whole total was refunded before.",
   );
   expect(await balanceOf(payment)).toBe(100_000);
 });

@@ -69,7 +69,7 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
     replaceData(file, content);
   };
 
-  // Payments name the account from now on.
+  // A restart finds the same account, which payments name.
   save();
 
   const respond = async (request: IncomingMessage): Promise<PageResponse> => {

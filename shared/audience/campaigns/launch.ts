@@ -12,7 +12,8 @@ import { requestFirstRun } from "./request-run.ts";
  * Begins to send a draft, or continues a campaign that failed. Launching a campaign that is already being sent changes
  * nothing.
  * @param version the version of the draft that the caller saw, if they named one
- * @throws ApiError NOT_FOUND, CONFLICT in every other state and for another version, NO_RECIPIENTS, the rejections of the policies (`checkSender`)
+ * @throws ApiError NOT_FOUND, CONFLICT in every other state and for another version, NO_RECIPIENTS, the rejections of the
+ *   policies (`checkSender`)
  */
 export async function launchCampaign(
   organizationId: string,

@@ -198,9 +198,8 @@ async function accept(
       const covered = coveredByLimit(results, error);
       if (covered.length === 0) return "waits";
       // The limit has been raised in the meantime and covers the block. The caller tries it again.
-      return covered.every((result) => results.includes(result)) && covered.length === results.length
-        ? undefined
-        : accept(campaign, covered);
+      const isWhole = results.every((result, index) => result === covered[index]);
+      return isWhole ? undefined : accept(campaign, covered);
     }
     if (!(error instanceof ApiError)) throw error;
     if (error.code === "ORGANIZATION_SUSPENDED" || error.code === "SENDING_PAUSED") return error.code;

@@ -12,8 +12,8 @@ import { textOf } from "./text.ts";
 
 /**
  * Changes the given fields of a draft, and no others.
- * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID; NOT_FOUND; CONFLICT once it is launched or scheduled, and for another version than the given one; UNAVAILABLE when
- *   other changes repeatedly interfere
+ * @throws ApiError VALIDATION_ERROR, MISSING_SENDER_ID; NOT_FOUND; CONFLICT once it is launched or scheduled, and for another
+ *   version than the given one; UNAVAILABLE when other changes repeatedly interfere
  */
 export async function updateCampaign(
   organization: OrganizationRecord,

@@ -6,9 +6,9 @@ import type { Attempt } from "../../platform/http/event.ts";
 import { newId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { readPage } from "../../platform/table/page.ts";
-import { transact } from "../../platform/table/transact.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { atVersion, requireVersion } from "../../platform/table/version.ts";
-import { insertOf, updateItem, updateOf, deleteOf } from "../../platform/table/write.ts";
+import { insertOf, updateOf, deleteOf } from "../../platform/table/write.ts";
 import { releaseQuota, takeQuota, usedQuota } from "../../tenancy/organizations/quota.ts";
 import { maxTemplates, toApiTemplate, readTemplate, TemplateRecord } from "./record.ts";
 import { problemOf } from "./render.ts";
@@ -68,8 +68,8 @@ export async function getTemplate(organizationId: string, templateId: string): P
 
 /**
  * Changes the given fields and no others. Without any, nothing changes.
- * @throws ApiError VALIDATION_ERROR for a malformed placeholder; NOT_FOUND, also for a template of another
- *   organization; CONFLICT for another version than the given one
+ * @throws ApiError VALIDATION_ERROR for a malformed placeholder. NOT_FOUND, also for a template of another organization.
+ *   CONFLICT for another version than the given one. UNAVAILABLE when too many other changes came in between
  */
 export async function updateTemplate(
   organizationId: string,
@@ -81,12 +81,13 @@ export async function updateTemplate(
   if (fields.name === undefined && fields.body === undefined) return getTemplate(organizationId, templateId);
   const changes = { set: { ...fields, updatedAt: now().toISOString() }, add: { version: 1 } };
   const key = keys.template(organizationId, templateId);
-  const requires = { present: ["pk"], ...atVersion(version) } as const;
-  const updated = await updateItem(TemplateRecord, updateOf(key, changes, requires));
-  if (updated.applied) return toApiTemplate(updated.item);
-  if (updated.found === undefined) throw new ApiError("NOT_FOUND");
-  requireVersion(version, TemplateRecord.parse(updated.found).version);
-  throw new ApiError("UNAVAILABLE");
+  return untilUndisturbed(async () => {
+    const seen = await readTemplate(organizationId, templateId);
+    requireVersion(version, seen.version);
+    const update = updateOf(key, changes, { present: ["pk"], ...atVersion(version) });
+    const isMade = (await transact({ template: update })).outcome === "committed";
+    return isMade ? getTemplate(organizationId, templateId) : undefined;
+  });
 }
 
 /**

@@ -74,15 +74,19 @@ export async function decideHeldMessage(
     if (totalMicros > Math.min(seenMicros, held.totalMicros)) {
       throw new ApiError("CONFLICT", { message: `This message costs ${moneyText(totalMicros)} now.` });
     }
-    const recording: Parameters<typeof acceptTogether>[1] = (placed, wallet) => {
-      const rate = sendRateStatus(wallet);
-      if (rate !== undefined) reportRateLimit(rate);
-      return placed.map(({ id: messageId }) => {
-        const set = { status: "approved", messageId, ...decided, ...price } as const;
-        return releaseLease(key, held, { set, requires: isHeld });
-      });
-    };
-    const accept = async (): Promise<unknown> => acceptTogether([message], recording, { name: heldId });
+    const accept = async (): Promise<unknown> =>
+      acceptTogether(
+        [message],
+        (placed, wallet) => {
+          const rate = sendRateStatus(wallet);
+          if (rate !== undefined) reportRateLimit(rate);
+          return placed.map(({ id: messageId }) => {
+            const set = { status: "approved", messageId, ...decided, ...price } as const;
+            return releaseLease(key, held, { set, requires: isHeld });
+          });
+        },
+        { name: heldId },
+      );
     await withinRecipientLimit(message, accept, heldId);
   } catch (error) {
     // The next person sees the price of now, and has to name it. A decision of this call that is still in flight is rejected.

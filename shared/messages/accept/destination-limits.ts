@@ -7,8 +7,8 @@ import { isUncharged } from "./key-limits.ts";
 /*
  * The operator's limits on the spending of an organization on a prefix in a day (UTC). As with the budget of an API key, a
  * send reserves its price before the debit, so that parallel sends never exceed it. A send that was certainly not charged
- * releases its reservation. A crash, or an unknown outcome, leaves it. Refunds release nothing. Without a limit for its
- * prefix, a send reads and writes nothing more.
+ * releases its reservation. A crash, or an unknown outcome, leaves it, and a repeat under the same name uses it. Refunds
+ * release nothing. Without a limit for its prefix, a send reads and writes nothing more.
  */
 
 const limitName = "destination-limit";
@@ -39,7 +39,7 @@ export async function withinDestinationLimits<Accepted>(
   name?: string,
 ): Promise<Accepted> {
   const reservations: Reservation[] = [];
-  const reserveAll = async (): Promise<void> => {
+  const reserveAndAccept = async (): Promise<Accepted> => {
     for (const limit of await dailyLimits(organizationId)) {
       const { prefix, dailyMicros: max } = limit;
       const limited = messages.filter(({ to }) => to.startsWith(prefix));
@@ -50,13 +50,7 @@ export async function withinDestinationLimits<Accepted>(
       if ("left" in reserved) throw new DestinationLimitReached({ ...limit, leftMicros: reserved.left });
       reservations.push(reserved);
     }
+    return accept();
   };
-  return withinReservations(
-    reservations,
-    async () => {
-      await reserveAll();
-      return accept();
-    },
-    isUncharged,
-  );
+  return withinReservations(reservations, reserveAndAccept, isUncharged);
 }

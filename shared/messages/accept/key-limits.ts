@@ -7,8 +7,8 @@ import { reserveToday, usesToday, withinReservations } from "../../platform/limi
 /*
  * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
  * budget before the debit, so that parallel sends never exceed it. A send that was certainly not charged, or whose debit was
- * returned immediately, releases its reservation. A crash, or an unknown outcome, leaves it: the rest of the day has less.
- * Refunds release nothing, so that messages which fail cannot be repeated without end.
+ * returned immediately, releases its reservation. A crash, or an unknown outcome, leaves it: without a repeat under the same
+ * name, the rest of the day has less. Refunds release nothing, so that messages which fail cannot be repeated without end.
  */
 
 /** The name of the daily budgets of keys. They are counted in millionths of the currency. */

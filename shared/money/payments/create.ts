@@ -133,7 +133,10 @@ export async function createPayment(
   return shown;
 }
 
-/** @throws ApiError CONFLICT when too many transfers wait for the money, RATE_LIMITED when too many were announced in the last hour */
+/**
+ * Counts the announcement of a bank transfer.
+ * @throws ApiError CONFLICT when too many wait for the money, RATE_LIMITED when too many were announced in the last hour
+ */
 async function countTransfer(organizationId: string): Promise<void> {
   const { pk } = keys.payment(organizationId, "");
   const list = { pk, newestFirst: true, consistent: true, skipsUnreadable: true };

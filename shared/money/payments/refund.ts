@@ -44,8 +44,8 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
       throw invalidField("amount", `must be at most ${amountOf(rest.amountMicros)}, the rest of the payment`);
     }
     const totalMicros = grossOf(amount, payment, rest);
-    // Earlier releases could pay back too much tax.
-    if (totalMicros <= 0) throw new ApiError("CONFLICT", { message: "Its total was paid back." });
+    // Releases up to 0.4.0 could refund too much tax with the earlier parts.
+    if (totalMicros <= 0) throw new ApiError("CONFLICT", { message: "The whole total was refunded before." });
     const refund: RefundRecord = {
       id,
       amountMicros: amount,

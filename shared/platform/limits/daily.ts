@@ -13,6 +13,7 @@ export const CountedUses = z.object({
   /** The named reservations that are not settled: `<amount>#<name>`. */
   pending: z._default(z.set(z.string()), new Set()),
 });
+type CountedUses = z.infer<typeof CountedUses>;
 
 /** A limit on uses, or on an amount, in a day (UTC). It may be of any size, because the count is a number. */
 type DailyLimit = Omit<RateLimit, "windowMs">;
@@ -67,43 +68,57 @@ export interface Reservation {
   release(): Promise<unknown>;
 }
 
+/** The rest of a limit that does not cover an amount. */
+interface NotCovered {
+  readonly left: number;
+}
+
 /**
  * Counts an amount against a limit, with a single effect.
  * @param name what the amount is for. A repeat after an attempt that died counts in its place. Without a name, it counts again
- * @returns what is left, if the limit does not cover the amount
  */
 export async function reserveToday(
   limit: DailyLimit,
   subject: string,
   amount: number,
   name?: string,
-): Promise<Reservation | { readonly left: number }> {
-  const pending = name === undefined ? undefined : `${amount}#${name}`;
+): Promise<NotCovered | Reservation> {
+  if (name !== undefined) return reserveNamed(limit, subject, amount, name);
+  const use = useToday(limit, subject, amount);
+  const reserved = await updateItem(CountedUses, use, { singleEffect: true });
+  if (!reserved.applied) return notCovered(limit, reserved);
+  const release = updateOf(use.key, { add: { uses: -amount } }, { present: ["uses"] });
+  return {
+    settle: async () => undefined,
+    release: async () => updateItem(CountedUses, release, { singleEffect: true }),
+  };
+}
+
+/** The count has the names of its pending reservations, so each write of one can be repeated. */
+async function reserveNamed(
+  limit: DailyLimit,
+  subject: string,
+  amount: number,
+  name: string,
+): Promise<NotCovered | Reservation> {
+  const pending = `${amount}#${name}`;
   const use = useToday(limit, subject, amount, pending);
-  const reserve = async (): Promise<Outcome<z.infer<typeof CountedUses>>> =>
-    pending === undefined
-      ? updateItem(CountedUses, use, { singleEffect: true })
-      : updateItem(CountedUses, use, { isOwn: (found) => found.pending.has(pending) });
-  let reserved = await reserve();
-  if (name !== undefined) {
-    const others = [...countOf(reserved).pending].filter((each) => each !== pending && nameIn(each) === name);
-    for (const other of others) await updateItem(CountedUses, releaseOf(use.key, other));
-    if (others.length > 0 && !reserved.applied) reserved = await reserve();
-  }
-  if (!reserved.applied) return { left: Math.max(0, limit.max - countOf(reserved).uses) };
-  if (pending === undefined) {
-    const release = updateOf(use.key, { add: { uses: -amount } }, { present: ["uses"] });
-    return {
-      settle: async () => undefined,
-      release: async () => updateItem(CountedUses, release, { singleEffect: true }),
-    };
-  }
-  const isPending = { contains: { pending } };
-  const settle = updateOf(use.key, { take: { pending: new Set([pending]) } }, isPending);
+  const isOwn = (found: CountedUses): boolean => found.pending.has(pending);
+  let reserved = await updateItem(CountedUses, use, { isOwn });
+  // An attempt that died may have reserved another amount.
+  const others = [...countOf(reserved).pending].filter((each) => each !== pending && nameIn(each) === name);
+  for (const other of others) await updateItem(CountedUses, releaseOf(use.key, other));
+  if (others.length > 0 && !reserved.applied) reserved = await updateItem(CountedUses, use, { isOwn });
+  if (!reserved.applied) return notCovered(limit, reserved);
+  const settle = updateOf(use.key, { take: { pending: new Set([pending]) } }, { contains: { pending } });
   return {
     settle: async () => updateItem(CountedUses, settle),
     release: async () => updateItem(CountedUses, releaseOf(use.key, pending)),
   };
+}
+
+function notCovered({ max }: DailyLimit, outcome: Outcome<CountedUses>): NotCovered {
+  return { left: Math.max(0, max - countOf(outcome).uses) };
 }
 
 /** Returns the write that takes a named reservation back. */
@@ -123,7 +138,7 @@ function nameIn(pending: string): string {
   return pending.slice(pending.indexOf("#") + 1);
 }
 
-function countOf(outcome: Outcome<z.infer<typeof CountedUses>>): z.infer<typeof CountedUses> {
+function countOf(outcome: Outcome<CountedUses>): CountedUses {
   return outcome.applied ? outcome.item : CountedUses.parse({ uses: 0, ...outcome.found });
 }
 
@@ -136,17 +151,18 @@ export async function withinReservations<Accepted>(
   accept: () => Promise<Accepted>,
   isUnused: (error: unknown) => boolean,
 ): Promise<Accepted> {
-  const end = async (how: keyof Reservation): Promise<void> => {
-    await Promise.all(reservations.map(async (each) => each[how]())).catch((error: unknown) => {
-      log.warn(`reservation.not_${how}d`, { error });
-    });
-  };
   try {
     const accepted = await accept();
-    await end("settle");
+    await Promise.all(reservations.map(async (each) => each.settle())).catch((error: unknown) => {
+      log.warn("reservation.not_settled", { error });
+    });
     return accepted;
   } catch (error) {
-    if (isUnused(error)) await end("release");
+    if (isUnused(error)) {
+      await Promise.all(reservations.map(async (each) => each.release())).catch((cause: unknown) => {
+        log.warn("reservation.not_released", { error: cause });
+      });
+    }
     throw error;
   }
 }

@@ -4,8 +4,8 @@ import { ApiError } from "../../api/contract/errors.ts";
 
 /*
  * The version of an item that people edit counts their changes. A change that names the version that a person saw applies to no
- * other one. It begins with 1. An item of release 0.4.0 has none, which is
- * the version 0 until its first change.
+ * other one. It belongs in a transaction, whose repetition after a lost response does not find another version. Versions begin
+ * with 1. An item of release 0.4.0 has none, which is the version 0 until its first change.
  */
 
 export const versionField = z._default(z.int().check(z.nonnegative()), 0);
