@@ -146,3 +146,12 @@ it("numbers follow the years of the seller's zone, and a credit note has the exc
   expect((await findDocument(organizationId, creditNote))?.localTax?.micros).toBe(1_560_000);
   vi.useRealTimers();
 });
+
+it("payments at the same time get invoices with consecutive numbers", async () => {
+  vi.useFakeTimers({ toFake: ["Date"], now: new Date("2092-03-01T12:00:00Z") });
+  const organizations = await Promise.all(Array.from({ length: 4 }, async () => openOrganization(0)));
+  const issued = await Promise.all(organizations.map(async (each) => receive(each)));
+  vi.useRealTimers();
+  const numbers = [1, 2, 3, 4].map((each) => `INV-2092-00000${each}`);
+  expect(issued.map((each) => each?.number).toSorted()).toEqual(numbers);
+});

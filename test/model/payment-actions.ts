@@ -1,22 +1,27 @@
+import { Stripe } from "stripe";
+
 import { cancelPayment } from "../../shared/money/payments/cancel.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import { getPayment } from "../../shared/money/payments/get.ts";
-import type { ProviderNotice } from "../../shared/money/payments/provider.ts";
+import {
+  addPaymentMethod,
+  listPaymentMethods,
+  removePaymentMethod,
+} from "../../shared/money/payments/methods.ts";
 import { receiveEvent } from "../../shared/money/payments/receive-event.ts";
 import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
 import { PaymentRecord } from "../../shared/money/payments/record.ts";
 import { recordRefund } from "../../shared/money/payments/refund.ts";
-import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { between, oneOf, type Random } from "../chaos/random.ts";
 import type { QueueWorker } from "./lambda.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import type { ModelProvider } from "./payment-provider.ts";
-import type { Intent } from "./provider-account.ts";
 import { recordsOf } from "./records.ts";
 import type { MoneyPath } from "./simulation.ts";
+import type { ModelAccount, Paid } from "./stripe-account.ts";
+import type { StripeConnection } from "./stripe-connection.ts";
 import type { Observe } from "./trace.ts";
 import type { VirtualTime } from "./virtual-time.ts";
 
@@ -46,13 +51,14 @@ const kinds = [
   "look",
   "cancel",
   "outage",
+  "other keys",
 ] as const;
 type Kind = (typeof kinds)[number];
 
-/** An action of a customer or operator, or an event that the provider delivers. */
+/** An action of a customer or operator, or an event that Stripe delivers. */
 export type Action =
   | { readonly kind: Kind; readonly organizationId: string }
-  | { readonly kind: "event"; readonly notice: ProviderNotice }
+  | { readonly kind: "event"; readonly body: string; readonly secret: string }
   | { readonly kind: "record transfer"; readonly transfer: Parameters<typeof recordTransfer>[0] }
   | { readonly kind: "record refund"; readonly refund: Parameters<typeof recordRefund> };
 
@@ -60,7 +66,7 @@ interface Parts {
   readonly random: Random;
   readonly time: VirtualTime;
   readonly table: MemoryTable;
-  readonly provider: ModelProvider;
+  readonly stripe: StripeConnection;
   /** The queue of what people do. */
   readonly people: () => QueueWorker;
   /** Chooses the release of a function call. */
@@ -103,7 +109,7 @@ export class PaymentActions {
     this.#see(action.kind);
     switch (action.kind) {
       case "event":
-        await receiveEvent(JSON.stringify(action.notice), "signature");
+        await receiveEvent(action.body, signatureOf(action));
         return;
       case "record transfer":
         await recordTransfer(action.transfer);
@@ -114,7 +120,7 @@ export class PaymentActions {
       case "checkout":
         return this.#checkOut(action.organizationId);
       case "saved card": {
-        const [paymentMethodId] = this.#parts.provider.cardsOf(action.organizationId).slice(-1);
+        const [{ id: paymentMethodId } = {}] = await listPaymentMethods(action.organizationId);
         if (paymentMethodId === undefined) return;
         const request = { amount: this.#amount(), method: "card", saveCard: false, paymentMethodId } as const;
         const { id } = await createPayment(action.organizationId, request);
@@ -133,17 +139,13 @@ export class PaymentActions {
       case "refund":
         return this.#refund(action.organizationId);
       case "refund there": {
-        const intent = this.#somePaid(action.organizationId);
         const share = this.#parts.random() < 0.3 ? 1 : this.#parts.random();
-        if (intent !== undefined && this.#parts.provider.leftOf(intent) > 0)
-          this.#parts.provider.refundThere(intent, share);
+        this.#withSomePaid(action.organizationId, (account, paid) => account.refund(paid, share));
         return;
       }
-      case "dispute": {
-        const intent = this.#somePaid(action.organizationId);
-        if (intent !== undefined) this.#parts.provider.dispute(intent);
+      case "dispute":
+        this.#withSomePaid(action.organizationId, (account, paid) => account.dispute(paid));
         return;
-      }
       case "send":
         await this.#parts.release().sendBlock(action.organizationId, between(this.#parts.random, 1, 8));
         return;
@@ -156,10 +158,9 @@ export class PaymentActions {
         });
         return;
       case "remove card": {
-        const card = this.#parts.provider.cardsOf(action.organizationId)[0];
-        const customer = this.#parts.provider.customerOf(action.organizationId);
-        if (card !== undefined) await stripeProvider.removeMethod(customer, card);
-        if (this.#parts.random() < 0.8) this.#parts.provider.saveCard(action.organizationId);
+        const card = (await listPaymentMethods(action.organizationId)).at(-1);
+        if (card !== undefined) await removePaymentMethod(action.organizationId, card.id);
+        if (this.#parts.random() < 0.8) await this.saveCard(action.organizationId);
         return;
       }
       case "look": {
@@ -175,8 +176,19 @@ export class PaymentActions {
         return;
       }
       case "outage":
-        this.#parts.provider.outageUntilMs = this.#parts.time.nowMs + this.#parts.random() * 3 * hourMs;
+        this.#parts.stripe.outageUntilMs = this.#parts.time.nowMs + this.#parts.random() * 3 * hourMs;
+        return;
+      case "other keys": {
+        const [main, other] = this.#parts.stripe.accounts;
+        this.#parts.stripe.use(other);
+        this.#parts.time.after(this.#parts.random() * 3 * hourMs, () => this.#parts.stripe.use(main));
+      }
     }
+  }
+
+  async saveCard(organizationId: string): Promise<void> {
+    const { checkoutUrl } = await addPaymentMethod(organizationId, {});
+    this.#parts.stripe.enterCard(checkoutUrl);
   }
 
   /** A customer opens a checkout, and pays there, sometimes late, or never. */
@@ -193,7 +205,7 @@ export class PaymentActions {
 
   /** The customer returns to the gateway after the payment, or closes the page. */
   #pay(url: string, organizationId: string): void {
-    if (!this.#parts.provider.pay(url)) return;
+    if (!this.#parts.stripe.enterCard(url)) return;
     this.#see("paid");
     if (this.#parts.random() < 0.5) this.put({ kind: "look", organizationId }, this.soon());
   }
@@ -247,11 +259,14 @@ export class PaymentActions {
     return true;
   }
 
-  #somePaid(organizationId: string): Intent | undefined {
-    const paid = [...this.#parts.provider.intents.values()].filter(
-      (intent) => intent.organizationId === organizationId && intent.status === "succeeded",
+  #withSomePaid(organizationId: string, act: (account: ModelAccount, paid: Paid) => void): void {
+    const paid = this.#parts.stripe.accounts.flatMap((account) =>
+      account.paid().flatMap((each) => {
+        const isWanted = each.isPaid && each.organizationId === organizationId;
+        return isWanted ? [() => act(account, each)] : [];
+      }),
     );
-    return paid.length === 0 ? undefined : oneOf(this.#parts.random, paid);
+    if (paid.length > 0) oneOf(this.#parts.random, paid)();
   }
 
   #amount(): number {
@@ -271,4 +286,8 @@ export class PaymentActions {
   #see(what: string): void {
     this.seen.set(what, (this.seen.get(what) ?? 0) + 1);
   }
+}
+
+function signatureOf({ body: payload, secret }: { readonly body: string; readonly secret: string }): string {
+  return Stripe.webhooks.generateTestHeaderString({ payload, secret });
 }

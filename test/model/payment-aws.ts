@@ -1,4 +1,3 @@
-import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { TransactWriteCommand, UpdateCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
@@ -17,10 +16,9 @@ import {
 import type { Lambda } from "./lambda.ts";
 import type { MemoryTable } from "./memory-table.ts";
 import { mutateRequest, mutatedAnswer, type PaymentMutation } from "./payment-mutations.ts";
-import type { ModelProvider } from "./payment-provider.ts";
-import { replace } from "./replace.ts";
 import { takeOver } from "./runtime.ts";
 import type { MoneyPath } from "./simulation.ts";
+import type { StripeConnection } from "./stripe-connection.ts";
 import { describe, type Observe } from "./trace.ts";
 import type { WriteChecks } from "./write-checks.ts";
 
@@ -41,7 +39,7 @@ interface Parts {
   readonly lambda: Lambda;
   readonly table: MemoryTable;
   readonly bucket: MemoryBucket;
-  readonly provider: ModelProvider;
+  readonly stripe: StripeConnection;
   readonly checks: WriteChecks;
   readonly mutation: PaymentMutation | undefined;
   readonly releases: readonly MoneyPath[];
@@ -79,11 +77,7 @@ export class PaymentAws {
         async (key) => this.#s3(() => this.#parts.bucket.put(key)),
         async (key) => this.#s3(() => this.#parts.bucket.keys.has(key)),
       ),
-      ...Object.keys(stripeProvider).map((name) =>
-        replace(stripeProvider, name, (...args: unknown[]): unknown =>
-          Reflect.apply(Reflect.get(this.#parts.provider, name), this.#parts.provider, args),
-        ),
-      ),
+      this.#parts.stripe.takeOver(),
     ];
     process.env[environmentNames.payments] = JSON.stringify(settings);
     process.env[environmentNames.apiUrl] = "https://sms.example/v1";
@@ -135,10 +129,29 @@ export class PaymentAws {
       const answer = this.#parts.table.carryOut(command, isOld);
       this.#parts.observe?.(JSON.stringify(answer));
       if (isNew) this.#parts.checks.note(command);
+      this.#checkEnds(command);
       return answer;
     } catch (error) {
       this.#parts.observe?.(String(error));
       throw error;
+    }
+  }
+
+  /** No payment ends as unpaid that was paid a while ago. */
+  #checkEnds(command: object): void {
+    const { TransactItems = [command], Key } = Object(command).input;
+    for (const { Update = { Key } } of TransactItems) {
+      const { pk = "", sk } = Object(Update.Key);
+      if (
+        !String(pk).startsWith("PAYMENTS#") ||
+        !this.#parts.stripe.accounts.some((each) => each.wasPaid(sk))
+      )
+        continue;
+      const status = this.#parts.table.all().find((item) => item["pk"] === pk && item["sk"] === sk)?.[
+        "status"
+      ];
+      if (status === "failed" || status === "expired")
+        this.#parts.checks.problems.push(`${sk} ended as ${status}, although it was paid`);
     }
   }
 

@@ -3,20 +3,21 @@ import { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { BillingRecord } from "../../shared/money/payments/billing-record.ts";
 import { PaymentRecord, type RefundRecord } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
+import { microsOfMinorUnits } from "../../shared/money/wallet/money.ts";
 import { WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import type { MemoryBucket } from "./documents.ts";
 import type { MemoryTable } from "./memory-table.ts";
-import { feeOf, microsOf, type ModelProvider } from "./payment-provider.ts";
-import type { Intent } from "./provider-account.ts";
 import { recordsOf } from "./records.ts";
+import type { Paid } from "./stripe-account.ts";
+import type { StripeConnection } from "./stripe-connection.ts";
 import { rechargesOf, type WriteChecks } from "./write-checks.ts";
 
 /** The facts that the check compares. */
 interface World {
   readonly table: MemoryTable;
   readonly bucket: MemoryBucket;
-  readonly provider: ModelProvider;
+  readonly stripe: StripeConnection;
   readonly checks: WriteChecks;
   readonly nowMs: number;
 }
@@ -25,7 +26,7 @@ interface World {
 export class PaymentVerdict {
   readonly #table: MemoryTable;
   readonly #bucket: MemoryBucket;
-  readonly #provider: ModelProvider;
+  readonly #paid: readonly Paid[];
   readonly #checks: WriteChecks;
   readonly #nowMs: number;
   readonly #problems: string[] = [];
@@ -35,10 +36,10 @@ export class PaymentVerdict {
   /** The references of the ledger that were explained. */
   readonly #explained = new Set<string>();
 
-  constructor({ table, bucket, provider, checks, nowMs }: World) {
+  constructor({ table, bucket, stripe, checks, nowMs }: World) {
     this.#table = table;
     this.#bucket = bucket;
-    this.#provider = provider;
+    this.#paid = stripe.paid();
     this.#checks = checks;
     this.#nowMs = nowMs;
     this.#payments = recordsOf(table, PaymentRecord, "payment");
@@ -47,7 +48,7 @@ export class PaymentVerdict {
   }
 
   async problems(organizationIds: readonly string[]): Promise<string[]> {
-    for (const intent of this.#provider.intents.values()) this.#checkIntent(intent);
+    for (const paid of this.#paid) this.#checkPaid(paid);
     for (const payment of this.#payments) this.#checkPayment(payment);
     for (const { type, reference = "" } of this.#entries) {
       const isMovement = ["payment", "payment_refund", "chargeback"].includes(type);
@@ -65,20 +66,20 @@ export class PaymentVerdict {
   }
 
   /** A payment at the provider has exactly its effects in the gateway. */
-  #checkIntent(intent: Intent): void {
-    const { id, paymentId, status, refunds, disputes } = intent;
+  #checkPaid(paid: Paid): void {
+    const { id, paymentId, isPaid, fee, refunds, disputes } = paid;
     const payment = this.#payments.find((each) => each.id === paymentId);
-    if (status !== "succeeded") {
+    if (!isPaid) {
       if (payment?.providerPaymentId === id) this.#problems.push(`${id} did not succeed, and is credited`);
       return;
     }
-    if (payment?.providerPaymentId !== id || payment.totalMicros !== microsOf(intent)) {
+    if (payment?.providerPaymentId !== id || payment.totalMicros !== microsOf(paid)) {
       this.#problems.push(
         `${id} of ${paymentId} succeeded, and is not its payment: charged without a credit`,
       );
       return;
     }
-    if (payment.feeMicros !== feeOf(intent) * 10_000) this.#problems.push(`the fee of ${id} is wrong`);
+    if (payment.feeMicros !== fee * 10_000) this.#problems.push(`the fee of ${id} is wrong`);
     for (const refund of refunds) {
       const known = payment.refunds.filter((each) => each.providerRefundId === refund.id);
       const isUnseen = known.length === 0 && refund.status === "failed" && refund.refundId === undefined;
@@ -107,7 +108,7 @@ export class PaymentVerdict {
       if (refunds.length + disputes.length > 0) this.#problems.push(`${id} is ${status}, and was refunded`);
       return;
     }
-    if (provider === "stripe" && !this.#provider.intents.has(providerPaymentId))
+    if (provider === "stripe" && !this.#paid.some((paid) => paid.id === providerPaymentId))
       this.#problems.push(`${id} was credited for ${providerPaymentId}, which the provider does not have`);
     this.#expect("payment", providerPaymentId, amountMicros);
     if (this.#checks.owed.get(`${id}-received`) !== 1)
@@ -162,10 +163,10 @@ export class PaymentVerdict {
     if (status === "failed") this.#expect("payment_refund", `${id}-failed`, amountMicros);
     const isMade =
       provider === "manual" ||
-      [...this.#provider.intents.values()].some(
-        (intent) =>
-          intent.paymentId === paymentId &&
-          intent.refunds.filter((each) => each.id === providerRefundId && (each.refundId ?? each.id) === id)
+      this.#paid.some(
+        (paid) =>
+          paid.paymentId === paymentId &&
+          paid.refunds.filter((each) => each.id === providerRefundId && (each.refundId ?? each.id) === id)
             .length === 1,
       );
     if (status !== "failed" && !isMade)
@@ -236,12 +237,12 @@ export class PaymentVerdict {
 
   /** The documents add up to the money that was paid and paid back. */
   #checkSums(): void {
-    const paid = [...this.#provider.intents.values()].filter(({ status }) => status === "succeeded");
+    const paid = this.#paid.filter(({ isPaid }) => isPaid);
     const atProvider = paid.reduce(
-      (sum, intent) =>
-        intent.refunds
+      (sum, each) =>
+        each.refunds
           .filter(({ status }) => status === "succeeded")
-          .reduce((left, refund) => left - microsOf(refund), sum + microsOf(intent)),
+          .reduce((left, refund) => left - microsOf(refund), sum + microsOf(each)),
       0,
     );
     const manual = this.#payments
@@ -291,4 +292,8 @@ export class PaymentVerdict {
     if (isLow && present === undefined && Date.parse(rechargeNotBefore) < this.#nowMs - 2 * dayMs)
       this.#problems.push(`the wallet of ${organizationId} is below its threshold, and nothing happens`);
   }
+}
+
+function microsOf({ minorUnits }: Pick<Paid, "minorUnits">): number {
+  return microsOfMinorUnits(minorUnits);
 }

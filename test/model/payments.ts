@@ -1,6 +1,5 @@
 import { workers } from "../../infra/workers.ts";
 import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
-import type { ProviderNotice } from "../../shared/money/payments/provider.ts";
 import { comparePayments, visitPayments } from "../../shared/money/payments/reconcile.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
@@ -20,16 +19,17 @@ import * as present from "./money-path.ts";
 import { organizationIds, PaymentActions, type Action } from "./payment-actions.ts";
 import { PaymentAws } from "./payment-aws.ts";
 import type { PaymentMutation } from "./payment-mutations.ts";
-import { ModelProvider } from "./payment-provider.ts";
 import { PaymentVerdict } from "./payment-verdict.ts";
 import type { MoneyPath } from "./simulation.ts";
+import type { ModelAccount } from "./stripe-account.ts";
+import { StripeConnection } from "./stripe-connection.ts";
 import { type Observe } from "./trace.ts";
 import { VirtualTime } from "./virtual-time.ts";
 import { isRecharging, WriteChecks } from "./write-checks.ts";
 
 /*
- * Payments of two customers at a provider that misbehaves. They are processed by functions that die, on a table in memory.
- * Events of the provider are lost, doubled and late. All of it follows from random numbers: the same numbers repeat a run.
+ * Payments of two customers at the local Stripe, over a network that misbehaves. They are processed by functions that die, on a
+ * table in memory. Events are lost, doubled and late. All of it follows from random numbers: the same numbers repeat a run.
  */
 
 /** The number of actions of a schedule, and how long they and the faults last. */
@@ -86,12 +86,13 @@ class PaymentWorld {
   readonly #lambda: Lambda;
   readonly #table = new MemoryTable();
   readonly #bucket = new MemoryBucket();
-  readonly #provider: ModelProvider;
+  readonly #stripe: StripeConnection;
   readonly #people: QueueWorker;
   readonly #payments: QueueWorker;
   readonly #schedules: QueueWorker;
   readonly #checks: WriteChecks;
   readonly #actions: PaymentActions;
+  #comparedMs: number;
 
   constructor(random: Random, { mutation, observe, releases = [present] }: Options) {
     this.#random = random;
@@ -100,17 +101,19 @@ class PaymentWorld {
     this.#observe = observe;
     // Half of the schedules cross the end of a year.
     this.#time = new VirtualTime(new Date(Date.parse("2026-12-30T12:00:00Z") + random() * 2 * dayMs));
+    this.#comparedMs = this.#time.nowMs;
     this.#lambda = new Lambda(this.#time, random);
-    this.#provider = new ModelProvider(this.#lambda, {
-      tells: (notice) => this.#notify(notice),
-      observe: (event) => this.#observe?.(event),
-    });
+    this.#stripe = new StripeConnection(
+      this.#lambda,
+      (body, account) => this.#deliver(body, account),
+      (event) => this.#observe?.(event),
+    );
     this.#checks = new WriteChecks(this.#table);
     this.#actions = new PaymentActions({
       random,
       time: this.#time,
       table: this.#table,
-      provider: this.#provider,
+      stripe: this.#stripe,
       people: () => this.#people,
       release: () => this.#someRelease(),
       observe,
@@ -146,7 +149,7 @@ class PaymentWorld {
       lambda: this.#lambda,
       table: this.#table,
       bucket: this.#bucket,
-      provider: this.#provider,
+      stripe: this.#stripe,
       checks: this.#checks,
       mutation: this.#mutation,
       releases: this.#releases,
@@ -171,7 +174,18 @@ class PaymentWorld {
     const endMs = this.#time.nowMs + spanMs + hourMs;
     await this.#time.until(this.#tickUntil(endMs, tickMs));
     this.#lambda.isFaulty = false;
-    this.#provider.outageUntilMs = 0;
+    this.#stripe.outageUntilMs = 0;
+    // Payments end only under the keys of their account.
+    const { accounts } = this.#stripe;
+    const restEndMs = this.#time.nowMs + restMs;
+    while (this.#time.nowMs < restEndMs)
+      for (const account of accounts.toReversed()) {
+        this.#stripe.use(account);
+        await this.#time.until(this.#tick(this.#time.nowMs + 2 * hourMs, 2 * hourMs));
+      }
+    this.#stripe.use(accounts[1]);
+    await this.#time.until(this.#compare());
+    this.#stripe.use(accounts[0]);
     await this.#time.until(this.#tickUntil(this.#time.nowMs + restMs, 2 * hourMs));
     // A recharge that failed is repeated after a pause, when the customer sends the next time.
     for (const id of organizationIds) this.#actions.put({ kind: "send", organizationId: id });
@@ -183,7 +197,7 @@ class PaymentWorld {
     const verdict = new PaymentVerdict({
       table: this.#table,
       bucket: this.#bucket,
-      provider: this.#provider,
+      stripe: this.#stripe,
       checks: this.#checks,
       nowMs: this.#time.nowMs,
     });
@@ -205,7 +219,7 @@ class PaymentWorld {
           webhookCount: 0,
         }),
       );
-      if (this.#random() < 0.8) this.#provider.saveCard(id);
+      if (this.#random() < 0.8) await this.#actions.saveCard(id);
     }
     await recordTransfer({
       organizationId: organizationIds[0],
@@ -216,36 +230,44 @@ class PaymentWorld {
   }
 
   /** Delivers an event to the gateway: late, more than once, or never. */
-  #notify(notice: ProviderNotice): void {
-    this.#observe?.(`${this.#time.nowMs} event ${JSON.stringify(notice)}`);
+  #deliver(body: string, { webhookSecret: secret }: ModelAccount): void {
+    this.#observe?.(`${this.#time.nowMs} event ${body}`);
     if (this.#random() < lostOdds) return;
     const times = this.#random() < doubledOdds ? 2 : 1;
     const delayMs = this.#random() * oneOf(this.#random, [5 * secondMs, 5 * secondMs, hourMs, 9 * hourMs]);
     for (let index = 0; index < times; index += 1)
-      this.#actions.put({ kind: "event", notice }, delayMs + this.#actions.soon());
+      this.#actions.put({ kind: "event", body, secret }, delayMs + this.#actions.soon());
   }
 
   /** Starts the scheduled functions when they have work, so that most of time passes without a request. */
-  async #tickUntil(endMs: number, stepMs: number): Promise<void> {
-    let comparedMs = this.#time.nowMs;
+  async #tick(endMs: number, stepMs: number): Promise<void> {
     while (this.#time.nowMs < endMs) {
       await this.#time.sleep(stepMs * (0.5 + this.#random()));
+      for (const account of this.#stripe.accounts) account.advance();
       this.#actions.followEmails();
       this.#releaseJobs();
       for (const what of ["PAYMENT", "SETTLE"] as const) {
         for (const shard of this.#shardsWithDue(what)) this.#schedules.put(JSON.stringify({ what, shard }));
       }
-      if (this.#time.nowMs - comparedMs < dayMs) continue;
-      comparedMs = this.#time.nowMs;
+      if (this.#time.nowMs - this.#comparedMs < dayMs) continue;
+      this.#comparedMs = this.#time.nowMs;
       this.#schedules.put(JSON.stringify({ what: "compare" }));
     }
+  }
+
+  /** The same, until no job is left. */
+  async #tickUntil(endMs: number, stepMs: number): Promise<void> {
+    await this.#tick(endMs, stepMs);
     const giveUpMs = this.#time.nowMs + dayMs;
     while (!(this.#people.isEmpty && this.#payments.isEmpty && this.#schedules.isEmpty)) {
+      // A job ends only under the keys of the account of its payment.
+      this.#stripe.use(oneOf(this.#random, this.#stripe.accounts));
       await this.#time.sleep(minuteMs);
       if (this.#time.nowMs < giveUpMs) continue;
       this.#checks.problems.push("some jobs came to no end");
-      return;
+      break;
     }
+    this.#stripe.use(this.#stripe.accounts[0]);
   }
 
   async #runSchedule({ what, shard }: { what: string; shard: number }): Promise<void> {
@@ -266,7 +288,7 @@ class PaymentWorld {
   async #compare(): Promise<void> {
     const differences = await comparePayments().catch(() => []);
     if (this.#lambda.isFaulty) return;
-    for (const difference of differences)
+    for (const difference of differences.filter((each) => each.difference !== "other account"))
       this.#checks.problems.push(`the comparison found ${JSON.stringify(difference)}`);
   }
 

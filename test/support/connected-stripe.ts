@@ -23,7 +23,9 @@ export async function loseObjects(): Promise<void> {
   Object.assign(selfOf(stripe()), self);
 }
 
-export const connection = async () => {
-  const { client, server } = stripe();
-  return { stripe: client, secretKey: `sk_test_${server.url}`, webhookSecret: "whsec_test" };
+export const stageAccount = {
+  connect: async () => {
+    const { client, server } = stripe();
+    return { stripe: client, secretKey: `sk_test_${server.url}`, webhookSecret: "whsec_test" };
+  },
 };

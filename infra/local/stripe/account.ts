@@ -12,9 +12,6 @@ import type {
 } from "./objects.ts";
 import type { PaymentParams, RefundParams, SessionParams } from "./params.ts";
 
-/** The time between a payment or a refund and the later effect of its card. */
-const laterSeconds = 2;
-
 const disputeFee = 1_500;
 
 /** The fee of a payment: 2.9 % and 30 minor units. */
@@ -174,10 +171,11 @@ export class StripeAccount {
     return dispute;
   }
 
-  /** Lets the bank decide a dispute. A won one returns the money without the fee. */
+  /** Lets the bank decide a dispute, or an appeal after it was lost. A won one returns the money without the fee. */
   closeDispute(id: string, status: "lost" | "won"): ObjectOf<"dispute"> {
     const dispute = this.objects.get("dispute", id);
-    if (dispute.status !== "needs_response") {
+    const isAppeal = dispute.status === "lost" && status === "won";
+    if (dispute.status !== "needs_response" && !isAppeal) {
       throw new StripeApiError(`This dispute is already ${dispute.status}.`);
     }
     dispute.status = status;
@@ -199,7 +197,7 @@ export class StripeAccount {
   advance(): void {
     const { objects } = this;
     const at = objects.seconds();
-    const isDue = ({ created }: StripeObject): boolean => created + laterSeconds <= at;
+    const isDue = ({ created }: StripeObject): boolean => created + objects.laterSeconds <= at;
     for (const session of objects.all("checkout.session")) {
       if (session.status === "open" && session.expires_at <= at) this.expireSession(session.id);
     }

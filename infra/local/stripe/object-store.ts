@@ -29,15 +29,19 @@ export interface StripeWorld {
   /** Returns a new id with this prefix. */
   readonly newId: (prefix: string) => string;
   readonly emit: (event: StripeEvent) => void;
+  /** The time between a payment or a refund and the later effect of its card. */
+  readonly laterSeconds: number;
 }
 
 /** All objects of an account, in the order of their creation. */
 export class ObjectStore {
+  readonly laterSeconds: number;
   readonly #world: StripeWorld;
   readonly #objects: Map<string, StripeObject>;
 
   constructor(world: StripeWorld, objects: readonly StripeObject[]) {
     this.#world = world;
+    this.laterSeconds = world.laterSeconds;
     this.#objects = new Map(objects.map((object) => [object.id, object]));
   }
 

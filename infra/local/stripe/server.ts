@@ -57,6 +57,7 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
       isChanged = true;
       void webhooks.send(event);
     },
+    laterSeconds: 2,
   };
   const account = new StripeAccount(world, `${url}/checkout`, state?.objects);
   const api = new StripeApi(account, kept);

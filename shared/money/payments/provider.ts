@@ -40,7 +40,7 @@ export interface Order {
   readonly saveCard: boolean;
 }
 
-export interface Checkout {
+interface Checkout {
   readonly sessionId: string;
   readonly url: string;
   /** ISO 8601. */

@@ -19,19 +19,22 @@ interface Connection extends StripeKeys {
 
 const connections = new TtlCache<Connection>({ ttlMs: minuteMs });
 
-/** Connects with the stage's keys, which are at most a minute old. @throws Error when they cannot be read */
-export async function connection(): Promise<Connection> {
-  return connections.read(async () => {
-    const { readSecretText } = await import("../../platform/aws/read-secret.ts");
-    const text = await readSecretText({ SecretId: config.paymentSecretId() });
-    const keys = StripeKeys.safeParse(parsed(text));
-    if (!keys.success) {
-      throw new Error(
-        "the secret of the payment provider does not have the format that `payments connect` writes",
-      );
-    }
-    return { stripe: newStripe(keys.data.secretKey), ...keys.data };
-  });
+/** The stage's account at Stripe. Tests replace its only method. */
+export const stageAccount = {
+  /** Connects with the stage's keys, which are at most a minute old. @throws Error when they cannot be read */
+  connect: async (): Promise<Connection> => connections.read(readConnection),
+};
+
+async function readConnection(): Promise<Connection> {
+  const { readSecretText } = await import("../../platform/aws/read-secret.ts");
+  const text = await readSecretText({ SecretId: config.paymentSecretId() });
+  const keys = StripeKeys.safeParse(parsed(text));
+  if (!keys.success) {
+    throw new Error(
+      "the secret of the payment provider does not have the format that `payments connect` writes",
+    );
+  }
+  return { stripe: newStripe(keys.data.secretKey), ...keys.data };
 }
 
 export function newStripe(secretKey: string): Stripe {

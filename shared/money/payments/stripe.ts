@@ -7,7 +7,7 @@ import { minorUnitsOf } from "../wallet/money.ts";
 import { ProviderUnavailableError, unpaid, withoutCard, type PaymentProvider } from "./provider.ts";
 import type { PaymentRecord } from "./record.ts";
 import { checkoutOf } from "./stripe-checkout.ts";
-import { connection } from "./stripe-client.ts";
+import { stageAccount } from "./stripe-client.ts";
 import {
   accountOf,
   expanded,
@@ -226,8 +226,8 @@ function rejectedBy(error: unknown): ProviderUnavailableError["rejected"] {
   return error.statusCode === 404 ? "missing" : "request";
 }
 
-async function connected(): ReturnType<typeof connection> {
-  return connection().catch((error: unknown) => {
+async function connected(): ReturnType<typeof stageAccount.connect> {
+  return stageAccount.connect().catch((error: unknown) => {
     throw new ProviderUnavailableError("the keys of Stripe cannot be read", { cause: error });
   });
 }
