@@ -1,7 +1,8 @@
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/webhooks.ts";
 import { limitsOf } from "../../shared/platform/auth/actor.ts";
-import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
+import { updateWebhook } from "../../shared/webhooks/update.ts";
+import { getWebhook } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(
   routes.updateWebhook,

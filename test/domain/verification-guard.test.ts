@@ -9,6 +9,7 @@ import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem, queryRows } from "../../shared/platform/table/read.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { saveProfile } from "../../shared/verifications/change-profiles.ts";
 import { eraseVerificationsOf } from "../../shared/verifications/erase.ts";
 import {
   readBlockedRanges,
@@ -23,7 +24,6 @@ import {
   type GuardedStart,
 } from "../../shared/verifications/guard/guard.ts";
 import { Conversion, markOf, RecentStarts } from "../../shared/verifications/guard/rules.ts";
-import { saveProfile } from "../../shared/verifications/profiles.ts";
 import { advance } from "../support/clock.ts";
 import { damage } from "../support/items.ts";
 import { recordLog } from "../support/log.ts";

@@ -2,9 +2,9 @@ import { beforeEach, expect, it, vi } from "vitest";
 
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, secondMs } from "../../shared/platform/clock.ts";
+import { saveProfile } from "../../shared/verifications/change-profiles.ts";
 import { checkVerification } from "../../shared/verifications/check.ts";
 import { listVerifications } from "../../shared/verifications/list.ts";
-import { saveProfile } from "../../shared/verifications/profiles.ts";
 import { advance } from "../support/clock.ts";
 import {
   apiKeyOf,

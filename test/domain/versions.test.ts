@@ -9,7 +9,8 @@ import { createContact, getContact, updateContact } from "../../shared/audience/
 import { createTemplate, getTemplate, updateTemplate } from "../../shared/audience/templates/templates.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { findProfile, saveProfile } from "../../shared/verifications/profiles.ts";
+import { saveProfile } from "../../shared/verifications/change-profiles.ts";
+import { findProfile } from "../../shared/verifications/profiles.ts";
 import { createCampaignTo } from "../support/campaigns.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";

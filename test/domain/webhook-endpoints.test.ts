@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { dayMs } from "../../shared/platform/clock.ts";
 import { dispatchWebhook } from "../../shared/webhooks/dispatch.ts";
+import { updateWebhook } from "../../shared/webhooks/update.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
-import { getWebhook, updateWebhook } from "../../shared/webhooks/webhooks.ts";
+import { getWebhook } from "../../shared/webhooks/webhooks.ts";
 import { patience } from "../support/patience.ts";
 import { takeJobs, delayedJobs } from "../support/queues.ts";
 import { ownerOf } from "../support/viewer.ts";
