@@ -6,10 +6,10 @@ import { webhooksMadeWith } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(
   routes.deleteApiKey,
-  async ({ actor, params: { id } }) => {
-    // Before the deletion, after which no one knows which keys were made with it.
-    const webhooks = await webhooksMadeWith(actor.organizationId, id);
-    return { ...(await deleteApiKey(actor, id)), webhooks };
-  },
+  // The key ends first, whatever the list takes.
+  async ({ actor, params: { id } }) => ({
+    ...(await deleteApiKey(actor, id)),
+    webhooks: await webhooksMadeWith(actor.organizationId, id),
+  }),
   async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)),
 );

@@ -3,7 +3,7 @@ import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/api-keys.ts";
 import { webhooksMadeWith } from "../../shared/webhooks/webhooks.ts";
 
-export const handler = endpoint(routes.disableApiKey, async ({ actor, params: { id }, body }) => {
-  const webhooks = await webhooksMadeWith(actor.organizationId, id);
-  return { ...(await disableApiKey(actor, id, body)), webhooks };
-});
+export const handler = endpoint(routes.disableApiKey, async ({ actor, params: { id }, body }) => ({
+  ...(await disableApiKey(actor, id, body)),
+  webhooks: await webhooksMadeWith(actor.organizationId, id),
+}));

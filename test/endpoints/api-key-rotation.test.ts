@@ -30,6 +30,7 @@ describe("a deleted key", () => {
     expect(await customer.client.deleteApiKey({ params: { id: gone.id } })).toEqual({
       id: gone.id,
       deleted: true,
+      webhooks: [],
     });
     expect(errorOf(await call("/v1/wallet", { credential: gone.secret }))).toEqual(unauthorized);
     expect((await keysOf(customer)).map(({ id }) => id)).toEqual([kept.id]);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { CreateApiKeyRequest } from "../../shared/api/contract/api-keys.ts";
+import { CreatedApiKey, type CreateApiKeyRequest } from "../../shared/api/contract/api-keys.ts";
 import { Webhook } from "../../shared/api/contract/webhooks.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, type ApiResponse } from "../support/api.ts";
 import { Agent } from "../support/mcp.ts";
@@ -240,10 +240,16 @@ it("a key with limits changes only webhooks that keys with its budget made, whic
   expect([await change(made.id, "PATCH"), await change(made.id, "POST", "/rotate-secret")]).toEqual([
     200, 200,
   ]);
+  const child = dataOf(
+    await call("/v1/auth/api-keys", { credential: key.secret, method: "POST" }),
+    CreatedApiKey,
+  );
+  const url = "https://example.com/of-child";
+  expect((await call("/v1/webhooks", { credential: child.secret, json: { url } })).status).toBe(201);
   const { webhooks } = await own.client.disableApiKey({ params: { id: key.id } });
-  expect(webhooks.map(({ url }) => url)).toEqual([made.url]);
-  expect((await own.client.listWebhooks()).rows).toHaveLength(2);
-  expect((await own.client.deleteApiKey({ params: { id: key.id } })).webhooks).toHaveLength(1);
+  expect(webhooks.map((each) => each.url)).toEqual([url, made.url]);
+  expect((await own.client.listWebhooks()).rows).toHaveLength(3);
+  expect((await own.client.deleteApiKey({ params: { id: key.id } })).webhooks).toHaveLength(2);
 });
 
 it("an agent with a limited key cannot spend more than its budget, in whatever way it tries", async () => {
