@@ -153,6 +153,45 @@ it("a month cannot be closed while the closing of the month before is open, so t
   expect(await ofApril()).toMatchObject({ costMicros: 50 });
 });
 
+/** Writes the costs of the messages of a day. They are final when all messages are sent. */
+async function costsOn(
+  day: string,
+  customer: string,
+  { costMicros, isFinal }: { readonly costMicros: number; readonly isFinal: boolean },
+): Promise<void> {
+  const margin = { country: "GB", carrier: "aws", messages: 1, segments: 1, revenueMicros: 10 };
+  const margins = [{ ...margin, messagesWithoutCost: 0, costMicros }];
+  await writeFigures(dayShardOf(customer, day), { ...noFigures, margins }, isFinal);
+}
+
+it("months are closed in order, so that later costs of a day that was open get into later books", async () => {
+  const [customer = ""] = await customersWith(1, 1);
+  await settleAll("2031-08-02T00:00:00.000Z", [customer]);
+  await costsOn("2031-03-20", customer, { costMicros: 100, isFinal: false });
+  const { costMicros } = await closeBooks(march, closing);
+  const ofJune = async () => closeBooks("2031-06", closing);
+  await expect(ofJune()).rejects.toThrow("Run books close 2031-04 first: 2031-03 is closed.");
+  const april = await closeBooks("2031-04", closing);
+  await costsOn("2031-03-20", customer, { costMicros: 150, isFinal: true });
+  const may = await closeBooks("2031-05", closing);
+  const june = await ofJune();
+  expect([costMicros, april.costMicros, may.costMicros, june.costMicros]).toEqual([100, 0, 50, 0]);
+});
+
+it("a month before the first books is closed only when the costs of its days are final", async () => {
+  const [customer = ""] = await customersWith(1, 1);
+  await settleAll("2031-06-02T00:00:00.000Z", [customer]);
+  await costsOn("2031-03-20", customer, { costMicros: 400, isFinal: false });
+  await expect(closeBooks("2031-05", closing)).resolves.toMatchObject({ openingMicros: 1_000_007 });
+  const later = "are still to be sent, and the books of a later month are closed";
+  await expect(closeBooks(march, closing)).rejects.toThrow(later);
+  await costsOn("2031-03-20", customer, { costMicros: 450, isFinal: true });
+  await expect(closeBooks(march, closing)).resolves.toMatchObject({
+    costMicros: 450,
+    closingMicros: 1_000_007,
+  });
+});
+
 it("counts customers with a movement or a balance, and rejects a month without any", async () => {
   const [customer = ""] = await customersWith(1, 1);
   await openWallet(0);

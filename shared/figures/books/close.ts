@@ -14,7 +14,7 @@ import {
   type BooksClosing,
   closingJob,
   findClosing,
-  monthBefore,
+  monthAfter,
   periodOf,
   type ClosingJob,
 } from "./closing.ts";
@@ -116,7 +116,7 @@ async function closeNext(closing: BooksClosing, isTimeLeft: () => boolean): Prom
 /** @returns the books; undefined for an organization that never had a movement; `unfinished` for a longer ledger */
 async function closeOrganization(
   { organizationId, margins, uncountedDay }: OrganizationWithMargins,
-  { id: closingId, month, isAfterBooks, accepted, reason }: BooksClosing,
+  { id: closingId, month, isAfterBooks, isBeforeBooks, accepted, reason }: BooksClosing,
   isTimeLeft: () => boolean,
 ): Promise<BooksRecord | "unfinished" | undefined> {
   const earlier = await findBooks(month, organizationId);
@@ -130,7 +130,7 @@ async function closeOrganization(
   if (wallet.seq === 0) return undefined;
   const period = periodOf(month);
   const previous = isAfterBooks
-    ? ((await findBooks(monthBefore(month), organizationId)) ?? nothing)
+    ? ((await findBooks(monthAfter(month, -1), organizationId)) ?? nothing)
     : undefined;
   const key = keys.ledgerSum(month, organizationId);
   const found = await findItem(LedgerSumRecord, key, { consistent: true });
@@ -143,6 +143,12 @@ async function closeOrganization(
   }
   const { countries: byCountry, ofPayments, ...movements } = sum.all;
   const { costs, openDays } = await sumOfCosts(margins, previous?.openDays ?? []);
+  if (isBeforeBooks === true && openDays.length > 0) {
+    throw new RejectedError(
+      `Messages of ${organizationId} in ${month} are still to be sent, and the books of a later month are closed. ` +
+        "Repeat the command when they are sent.",
+    );
+  }
   const lines = await paymentLines(organizationId, period, ofPayments);
   for (const [country, each] of costs) addTo(byCountry, country, { ...noMessages, country, ...each });
   const countries = [...byCountry.values()].toSorted((one, other) => (one.country < other.country ? -1 : 1));

@@ -17,6 +17,9 @@ import { insertOf, putOf } from "../../platform/table/write.ts";
 import type { Period } from "./movements.ts";
 import { BooksTotal, findBooksTotal, noMessages } from "./record.ts";
 
+/** The months in each direction that are searched for books: ten years. */
+const searchedMonths = 120;
+
 /** How long a month is over before it can be closed: by then its debits are settled and its last day is counted. */
 const closedAfterMs = hourMs + graceMs;
 
@@ -28,6 +31,8 @@ export const BooksClosing = z.object({
   status: z.enum(["running", "closed", "failed"]),
   /** Whether the books of the month before were closed at the beginning. */
   isAfterBooks: z.boolean(),
+  /** Present if a later month had books at the beginning, which do not continue these. */
+  isBeforeBooks: z.optional(z.literal(true)),
   /** The differences in ledgers that the operator accepts, such as `org_1:12` for a seq, and why. */
   accepted: z.array(z.string()),
   reason: z.optional(z.string()),
@@ -82,7 +87,8 @@ export async function startClosing(
     id: randomUUID(),
     month,
     status: "running",
-    isAfterBooks: (await findBooksTotal(monthBefore(month))) !== undefined,
+    isAfterBooks: (await findBooksTotal(monthAfter(month, -1))) !== undefined,
+    ...((await nearestBooks(month, 1)) !== undefined && { isBeforeBooks: true }),
     accepted: [...accepted],
     reason,
     runs: 0,
@@ -120,12 +126,26 @@ async function checkClosable(month: string): Promise<void> {
   if (now() < closableAt) {
     throw new RejectedError(`${month} cannot be closed before ${closableAt.toISOString()}.`);
   }
-  const before = await findClosing(monthBefore(month));
-  // A month without any movement or balance fails, and has no costs that follow.
-  const isOpen = before?.status === "running" || (before?.status === "failed" && before.failed > 0);
-  if (isOpen && (await findBooksTotal(before.month)) === undefined) {
-    throw new RejectedError(`Run books close ${before.month} first: its closing is ${before.status}.`);
+  const last = await nearestBooks(month, -1);
+  // Without books, only a closing that has begun is in the way.
+  let open = last === undefined ? monthAfter(month, -1) : monthAfter(last, 1);
+  for (; open < month; open = monthAfter(open, 1)) {
+    const before = await findClosing(open);
+    // A month without any movement or balance fails, and has no costs that follow.
+    const isEmpty = before?.status === "failed" && before.failed === 0;
+    if (isEmpty || (last === undefined && before === undefined)) continue;
+    const reason = before === undefined ? `${last} is closed` : `its closing is ${before.status}`;
+    throw new RejectedError(`Run books close ${open} first: ${reason}.`);
   }
+}
+
+/** Returns the nearest month with books before (-1) or after (1) a month; undefined if there is none. */
+async function nearestBooks(month: string, direction: -1 | 1): Promise<string | undefined> {
+  const months = Array.from({ length: searchedMonths }, (_, index) =>
+    monthAfter(month, direction * (index + 1)),
+  );
+  const totals = await Promise.all(months.map(async (each) => findBooksTotal(each)));
+  return months.find((_, index) => totals[index] !== undefined);
 }
 
 function emptyTotal(month: string, closedBy: string): BooksClosing["total"] {
@@ -155,7 +175,8 @@ export function periodOf(month: string): Period {
   };
 }
 
-export function monthBefore(month: string): string {
+/** Returns the month some months after another one, or before it. */
+export function monthAfter(month: string, months: number): string {
   const [year = 0, number = 0] = month.split("-").map(Number);
-  return new Date(Date.UTC(year, number - 2)).toISOString().slice(0, "yyyy-mm".length);
+  return new Date(Date.UTC(year, number - 1 + months)).toISOString().slice(0, "yyyy-mm".length);
 }
