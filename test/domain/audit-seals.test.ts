@@ -3,9 +3,11 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
 import { sealAuditLogs } from "../../shared/accounts/audit-logs.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
-import { writeAuditEntry, writeAuditOutcome } from "../../shared/platform/table/audit-log.ts";
+import { newId } from "../../shared/platform/ids.ts";
+import { writeAuditEntry, writeAuditOutcome, type Ending } from "../../shared/platform/table/audit-log.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/write.ts";
+import { writeOperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 import { sealAuditLog, verifyAuditLog } from "../../shared/tenancy/audit-log/seals.ts";
 import { damage } from "../support/items.ts";
 import { recordLog } from "../support/log.ts";
@@ -62,6 +64,37 @@ it("seals each entry once, an hour after it was written, also if two calls meet"
   const [one, other] = await Promise.all([sealAuditLog(organizationId), sealAuditLog(organizationId)]);
   expect(one + other).toBe(1);
   expect(await verifyAuditLog(organizationId)).toEqual({ entries: 2, differences: [] });
+});
+
+it("an operator's entry that came after its seals is no difference, and its later change is one", async () => {
+  const id = newId("aud");
+  await write();
+  later(3 * hourMs);
+  await sealAuditLog(organizationId);
+  const job = { id, event: { organizationId, action: "wallets debit" }, claimedArn: "arn" };
+  const writeJob = async (ending?: Ending) => writeOperatorEntry({ ...job, ending }, "AIDA:bob", new Date());
+  // The job of the outcome is parked too, and each is repeated.
+  for (const ending of [undefined, undefined, { outcome: "done" }, { outcome: "done" }] as const) {
+    await writeJob(ending);
+    later(3 * hourMs);
+    await sealAuditLog(organizationId);
+  }
+  expect(await differences()).toEqual([]);
+  await damage(keys.auditEntry(organizationId, id), { action: "wallets credit" });
+  expect(await differences()).toEqual([{ at: id, is: "added" }]);
+});
+
+it("an outcome that came after its entry was sealed is no difference if its job sent it", async () => {
+  const id = newId("aud");
+  const job = { id, event: { organizationId, action: "wallets debit" }, claimedArn: "arn" };
+  await writeOperatorEntry(job, "AIDA:bob", new Date());
+  later(2 * dayMs);
+  expect(await sealAuditLog(organizationId)).toBe(1);
+  await writeOperatorEntry({ ...job, ending: { outcome: "done" } }, "AIDA:bob", new Date());
+  expect(await differences()).toEqual([{ at: id, is: "late outcome" }]);
+  later(2 * hourMs);
+  await sealAuditLog(organizationId);
+  expect(await differences()).toEqual([]);
 });
 
 it("waits a day for an outcome, and seals the entries after it later", async () => {

@@ -157,7 +157,10 @@ it("allows only to read the audit log and to append audited events", () => {
   for (const name of Object.keys(workers)) {
     const access = tableAccess(statements, pascalCase(name));
     // One function seals the logs, and another writes the entries of operators.
-    const allowed = { sealAuditLogs: "Query AUDIT#*", writeAuditEntries: "PutItem AUDIT#*" };
+    const allowed = {
+      sealAuditLogs: "Query AUDIT#*",
+      writeAuditEntries: ["PutItem AUDIT#*", "Query AUDIT#*"],
+    };
     expect(access.filter((each) => each.includes("AUDIT#"))).toEqual([Object(allowed)[name] ?? []].flat());
   }
   const ofSeals = statements.filter(({ families }) => families.includes("SEALS#*"));

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { idSchema } from "../../api/contract/primitives.ts";
-import { minuteMs } from "../../platform/clock.ts";
+import { minuteMs, now } from "../../platform/clock.ts";
 import { momentOf } from "../../platform/ids.ts";
 import {
   AuditEntryRecord,
@@ -9,6 +9,7 @@ import {
   writeAuditEntry,
   writeAuditOutcome,
 } from "../../platform/table/audit-log.ts";
+import { noticeLateEntry, restMs } from "./seals.ts";
 
 /*
  * The entries of operators' commands. The operators may only queue them, and one function writes them. So no one can write an
@@ -19,6 +20,9 @@ const { action, subject, before } = AuditEntryRecord.shape;
 
 /** How far a wrong clock may be ahead. The time in an ID may be long before its job, which repeats an entry or was parked. */
 const maxAheadMs = 15 * minuteMs;
+
+/** From this age, the seals may pass an entry before it is written. */
+const lateMs = restMs / 2;
 
 export const OperatorEntry = z.object({
   id: idSchema("aud"),
@@ -32,7 +36,8 @@ export const OperatorEntry = z.object({
 export type OperatorEntry = z.infer<typeof OperatorEntry>;
 
 /**
- * Writes an entry and its outcome. Both can be repeated.
+ * Writes an entry and its outcome. Both can be repeated. After half an hour, for example from the dead letters, another entry
+ * notes that.
  * @param senderId from SQS
  * @param sentAt from SQS; the time of the entry, because the sender has chosen the one in the ID
  * @throws Error when it could not be written, another person has written an entry with its ID, or the ID has a later time
@@ -47,4 +52,5 @@ export async function writeOperatorEntry(
   if (!isOfNow) throw new Error(`the time in ${id} is after that of its job`);
   const entry = await writeAuditEntry({ ...event, actor }, id, sentAt);
   if (ending !== undefined) await writeAuditOutcome(entry, ending);
+  if (now().getTime() - momentOf(id).getTime() > lateMs) await noticeLateEntry(entry);
 }

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { dayMs, hourMs, now } from "../../platform/clock.ts";
 import { firstIdAt } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
-import { auditLogOf } from "../../platform/table/audit-log.ts";
+import { auditLogOf, writeAuditEntry, type AuditEntryRecord } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { itemsIn, rowsOf } from "../../platform/table/lists.ts";
 import { queryItems } from "../../platform/table/read.ts";
@@ -17,7 +17,7 @@ import { insertOf, putItem } from "../../platform/table/write.ts";
  */
 
 /** Entries are sealed an hour after they are written, and those without an outcome after a day. */
-const restMs = hourMs;
+export const restMs = hourMs;
 const patienceMs = dayMs;
 
 /** The most entries in a seal: about 10 KB, or 110 KB with the longest sort keys. */
@@ -79,10 +79,11 @@ export async function verifyAuditLog(
   organizationId: string | undefined,
 ): Promise<{ readonly entries: number; readonly differences: readonly Difference[] }> {
   const auditLog = auditLogOf(organizationId);
-  const differences: Difference[] = [];
-  const add = (at: number | string, is: Difference["is"]): void => {
-    if (differences.filter((each) => each.is === is).length < maxListed) differences.push({ at, is });
-  };
+  /** With the present digest of an entry, if a sealed notice can explain the difference. */
+  const found: (Difference & { readonly digest: string | undefined })[] = [];
+  const add = (at: number | string, is: Difference["is"], digest?: string): void =>
+    void found.push({ at, is, digest });
+  const notices = new Set<string>();
   let last: Seal | undefined;
   let after: string | undefined;
   let entries = 0;
@@ -97,12 +98,15 @@ export async function verifyAuditLog(
     if (!isNext) add(seq, "missing");
     else if (seal.hash !== hashOf(last, seal.entries)) add(seq, "changed");
     const sealed = new Map(seal.entries.map(({ id, digest }) => [id, digest]));
-    for await (const { id, digest, withoutOutcome } of allEntries(auditLog, after, seal.entries.at(-1)?.id)) {
+    for await (const each of allEntries(auditLog, after, seal.entries.at(-1)?.id)) {
+      const { id, digest, withoutOutcome, notice } = each;
       const expected = sealed.get(id);
       sealed.delete(id);
+      if (expected === digest && notice !== undefined) notices.add(textOf(notice));
       // The entries of a missing seal are before those of the next one.
-      if (expected === undefined) add(id, isNext ? "added" : "not sealed");
-      else if (expected !== digest) add(id, expected === withoutOutcome ? "late outcome" : "changed");
+      if (expected === undefined) add(id, isNext ? "added" : "not sealed", isNext ? digest : undefined);
+      else if (expected === withoutOutcome && expected !== digest) add(id, "late outcome", digest);
+      else if (expected !== digest) add(id, "changed");
     }
     for (const id of sealed.keys()) add(id, "missing");
     entries += seal.entries.length;
@@ -114,7 +118,42 @@ export async function verifyAuditLog(
   // A sort key that is after all times is never sealed.
   for await (const { id } of allEntries(auditLog, after, "\u{10FFFF}"))
     if (id <= old || id > next) add(id, "not sealed");
+  const differences: Difference[] = [];
+  for (const { at, is, digest } of found) {
+    const isExplained = digest !== undefined && notices.has(textOf({ id: String(at), digest }));
+    const isListed = differences.filter((each) => each.is === is).length < maxListed;
+    if (!isExplained && isListed) differences.push({ at, is });
+  }
   return { entries, differences };
+}
+
+/** The action of an entry about another one that came late: its ID and the digest that it has. */
+const noticeAction = "late audit entry";
+const NoticeOfLate = z.object({
+  action: z.literal(noticeAction),
+  subject: z.object({ id: z.string(), digest: z.string() }),
+});
+type NoticeOfLate = z.infer<typeof NoticeOfLate>["subject"];
+
+/**
+ * Adds an entry about a late one, which the seals may have passed. The next seal has its digest by that.
+ * @param actor who sent the late entry
+ */
+export async function noticeLateEntry({ id, organizationId, actor }: AuditEntryRecord): Promise<void> {
+  const ofSameStart = await readEntries(auditLogOf(organizationId), id.slice(0, -1), id);
+  const { digest = "" } = ofSameStart.find((each) => each.id === id) ?? {};
+  const subject: NoticeOfLate = { id, digest };
+  await writeAuditEntry({
+    organizationId,
+    actor,
+    action: noticeAction,
+    subject,
+    ending: { outcome: "done" },
+  });
+}
+
+function textOf({ id, digest }: NoticeOfLate): string {
+  return `${id} ${digest}`;
 }
 
 /** Yields the entries after one and up to another. */
@@ -144,7 +183,8 @@ async function readEntries(auditLog: string, after: string | undefined, to: stri
     const outcome = outcomes.get(entry.sk);
     const [digest, withoutOutcome] = [digestOf(entry, outcome), digestOf(entry, undefined)];
     const isEnded = outcome !== undefined || entry["ending"] !== undefined;
-    return { id: entry.sk, digest, withoutOutcome, isEnded };
+    const notice = NoticeOfLate.safeParse(entry).data?.subject;
+    return { id: entry.sk, digest, withoutOutcome, isEnded, notice };
   });
 }
 
