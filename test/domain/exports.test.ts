@@ -17,6 +17,7 @@ import { Ses } from "../../shared/platform/aws/ses.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { dayMs, minuteMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { once } from "../../shared/platform/http/idempotency.ts";
 import { releaseScheduledJobs } from "../../shared/platform/jobs/scheduler.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
@@ -86,6 +87,21 @@ async function expectedContacts(filter: { tag?: string } = {}): Promise<string> 
     }),
   ]);
 }
+
+it("an attempt that a later one took over makes no export, and is rejected", async () => {
+  const actor = exporterOf(organizationId);
+  const key = { organizationId, key: "k", content: 1 };
+  const taken = once(key, async (attempt) => {
+    advance(minuteMs);
+    await once(key, async (later) => createExport(actor, { contacts: {} }, later));
+    return createExport(actor, { contacts: {} }, attempt);
+  });
+  await expect(taken).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  const [job, ...others] = await takeExportJobs();
+  expect(others).toEqual([]);
+  const { answer } = await once(key, async () => undefined);
+  expect(answer).toMatchObject({ id: job?.exportId });
+});
 
 it("has the content of the list, for random contacts and in several runs", async () => {
   const seed = Number(process.env["EXPORTS_SEED"] ?? Math.floor(Math.random() * 1_000_000));

@@ -1,3 +1,4 @@
+import { ApiError } from "../../api/contract/errors.ts";
 import { ExportedList, type CreateExportRequest, type Export } from "../../api/contract/exports.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { dayMs, epochSeconds, now } from "../../platform/clock.ts";
@@ -49,11 +50,13 @@ export async function createExport(
     expiresAt: epochSeconds(new Date(createdAt.getTime() + retentionMs)),
   };
   const job = exportJob({ organizationId, exportId: id });
-  await transact({
+  const begun = await transact({
     export: insertOf(keys.export(organizationId, id), record),
     job: owedJob(id, job),
     attempt: attempt === undefined ? [] : attempt.complete(toApiExport(record)),
   });
+  // A later attempt of the same request took over.
+  if (begun.outcome === "rejected") throw new ApiError("UNAVAILABLE");
   await enqueue(job).catch((error: unknown) => log.warn("export.enqueue_failed", { error }));
   return toApiExport(record);
 }
