@@ -34,8 +34,8 @@ const recipient = command({
   name: "recipients erase",
   summary: "Erase a phone number from contacts, messages and deliveries",
   details:
-    "Also erases texts of messages, inbound messages and contents of webhook deliveries. An opt-out is kept, with the number " +
-    "only. Messages and deliveries in progress are counted as left: repeat the command a day later. By then stored responses " +
+    "Also erases texts of messages, inbound messages, contents of webhook deliveries and exports. An opt-out is kept, with the " +
+    "number only. Messages, deliveries and exports in progress are counted as left: repeat the command a day later. By then stored responses " +
     "to repeated requests have expired too. The command reads all messages of the organizations.",
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
@@ -54,12 +54,12 @@ const recipient = command({
       const erased = await eraseNumber(organizationId, number);
       searched += 1;
       left += erased.left;
-      const { contacts, optOutsKept, messages, inbound, deliveries } = erased;
-      if (contacts + optOutsKept + messages + inbound + deliveries + erased.left > 0) {
+      const { contacts, optOutsKept, messages, inbound, deliveries, exports } = erased;
+      if (contacts + optOutsKept + messages + inbound + deliveries + exports + erased.left > 0) {
         output.result(
           { organizationId, ...erased },
           `${organizationId}: erased in ${contacts} contacts, ${messages} messages, ${inbound} inbound messages, ` +
-            `${deliveries} deliveries; ${optOutsKept} opt-outs kept, ${erased.left} left`,
+            `${deliveries} deliveries, ${exports} exports; ${optOutsKept} opt-outs kept, ${erased.left} left`,
         );
       }
       output.progress(`${searched} organizations searched`);

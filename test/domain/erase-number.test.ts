@@ -23,6 +23,7 @@ import { findWebhook } from "../../shared/webhooks/record.ts";
 import { WebhookJob } from "../../shared/webhooks/webhook-job.ts";
 import { holdMessage } from "../support/as-organization.ts";
 import { only } from "../support/carriers.ts";
+import { beginExport, runAll } from "../support/exports.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { acceptFor } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -75,6 +76,11 @@ async function contactOf(phoneNumber: string, optedOut: boolean): Promise<string
   return (await createContact(organizationId, contact)).id;
 }
 
+it("an export that is still running counts as left", async () => {
+  await beginExport(organizationId, { contacts: {} });
+  expect(await eraseNumber(organizationId, number)).toMatchObject({ exports: 0, left: 1 });
+});
+
 it("an erased number is nowhere in the table, and all other data stays", async () => {
   await contactOf(number, false);
   const otherContact = await contactOf(other, false);
@@ -86,12 +92,19 @@ it("an erased number is nowhere in the table, and all other data stays", async (
   const otherDelivery = await deliver(other, "succeeded");
   await holdMessage(organizationId, number);
   const otherHeld = await holdMessage(organizationId, other);
+  const ofContacts = await beginExport(organizationId, { contacts: {} });
+  await runAll(ofContacts);
+  const ofOthers = await beginExport(organizationId, { messages: { to: other } });
+  await runAll(ofOthers);
 
-  const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, inbound: 0, left: 0 };
+  const erased = { contacts: 1, optOutsKept: 0, messages: 3, deliveries: 2, inbound: 0, exports: 1, left: 0 };
   expect(await eraseNumber(organizationId, number)).toEqual(erased);
   const rows = await allRows();
   expect(JSON.stringify(rows)).not.toContain(number);
-  expect(rows.map(({ sk }) => sk)).toEqual(expect.arrayContaining([otherContact, otherDelivery, otherHeld]));
+  expect(rows.map(({ sk }) => sk)).toEqual(
+    expect.arrayContaining([otherContact, otherDelivery, otherHeld, ofOthers.exportId]),
+  );
+  expect(rows.map(({ sk }) => sk)).not.toContain(ofContacts.exportId);
   const [first = "", , , last = ""] = messages;
   expect(await getMessage(ownerOf(organizationId), first)).toMatchObject({
     to: redactedText,
@@ -103,7 +116,15 @@ it("an erased number is nowhere in the table, and all other data stays", async (
   });
   expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
 
-  const nothing = { contacts: 0, optOutsKept: 0, messages: 0, deliveries: 0, inbound: 0, left: 0 };
+  const nothing = {
+    contacts: 0,
+    optOutsKept: 0,
+    messages: 0,
+    deliveries: 0,
+    inbound: 0,
+    exports: 0,
+    left: 0,
+  };
   expect(await eraseNumber(organizationId, number)).toEqual(nothing);
 });
 

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { MessageStatus } from "../../api/contract/sms.ts";
 import { eraseContact } from "../../audience/contacts/contacts.ts";
+import { eraseExportsOf } from "../../figures/exports/erase.ts";
 import { deleteConversationsWith, removeSent } from "../../messages/inbound/conversations.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
@@ -45,7 +46,9 @@ export interface ErasedNumber {
   readonly inbound: number;
   /** The deleted deliveries of webhooks and callbacks. */
   readonly deliveries: number;
-  /** The messages and deliveries that are still pending. The next erasure deletes them. */
+  /** The deleted exports. */
+  readonly exports: number;
+  /** The messages, deliveries and exports that are still pending. The next erasure deletes them. */
   readonly left: number;
 }
 
@@ -55,7 +58,8 @@ export interface ErasedNumber {
  *
  * Queued jobs may store data after the erasure has passed it. Each job that stores an inbound message, or a delivery of
  * an event about one, therefore checks afterwards whether the number was erased. For these checks, messages are erased
- * before deliveries, and the mark is set before the inbound messages are deleted.
+ * before deliveries, and the mark is set before the inbound messages are deleted. Exports are deleted last, because later ones
+ * find nothing.
  * @throws ApiError UNAVAILABLE when others changed the contact in each attempt
  */
 export async function eraseNumber(organizationId: string, phoneNumber: string): Promise<ErasedNumber> {
@@ -96,13 +100,15 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
     });
   }
   await deleteLifted(organizationId, phoneNumber);
+  const { exports, running } = await eraseExportsOf(organizationId, phoneNumber);
   return {
     contacts: contact === "gone" ? 1 : 0,
     optOutsKept: (await findOptOut(organizationId, phoneNumber)) === undefined ? 0 : 1,
     messages,
     inbound,
     deliveries,
-    left,
+    exports,
+    left: left + running,
   };
 }
 
