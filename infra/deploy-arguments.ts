@@ -1,3 +1,6 @@
+/** The synthesis' warning of a stage that keeps data and accepts TLS below 1.2. Only a deployment rejects it. */
+export const weakTlsWarning = "sms-gateway:weak-tls";
+
 /**
  * Returns the CDK's arguments for the steps of `npm run deploy -- …`, and the values that the steps need. At a terminal the
  * CDK shows changes of permissions and asks about them. Without one it could only fail, and the person who runs a pipeline

@@ -11,7 +11,7 @@ import {
 } from "@aws-sdk/client-cloudformation";
 import { CloudAssembly } from "aws-cdk-lib/cx-api";
 
-import { deployArguments } from "./deploy-arguments.ts";
+import { deployArguments, weakTlsWarning } from "./deploy-arguments.ts";
 import { projectRoot } from "./project-root.ts";
 import { stopReason } from "./replacements.ts";
 
@@ -53,6 +53,8 @@ try {
   if (steps.profile !== undefined) process.env["AWS_PROFILE"] = steps.profile;
   await runCdk(...steps.synthesize);
   const { stacks } = new CloudAssembly(path.resolve(projectRoot, steps.assembly));
+  for (const { entry } of stacks.flatMap(({ messages }) => messages))
+    if (typeof entry.data === "string" && entry.data.includes(weakTlsWarning)) throw new Error(entry.data);
   const living = new Map<string, CloudFormationClient>();
   const missing: string[] = [];
   for (const { stackName, environment } of stacks) {

@@ -27,6 +27,7 @@ import { addOperatorPolicies } from "./constructs/operator-policies.ts";
 import { sealingKey, verificationKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
+import { weakTlsWarning } from "./deploy-arguments.ts";
 import { releaseText } from "./release.ts";
 import type { Stage } from "./stages/stage.ts";
 
@@ -54,6 +55,13 @@ export class GatewayStack extends Stack {
         "sms-gateway:firewall",
         `Stage ${stage.name} has no firewall: one address can use up what all customers may request, log-ins too. ` +
           "Set firewall in its file.",
+      );
+    }
+    if (keepData && stage.firewall !== undefined && stage.domain === undefined) {
+      Annotations.of(this).addWarningV2(
+        weakTlsWarning,
+        `Stage ${stage.name} has a firewall and no domain, and CloudFront's own name accepts TLS 1.0: ` +
+          "set domain in its file. npm run deploy rejects it.",
       );
     }
     if (keepData && stage.brand.termsUrl === undefined) {

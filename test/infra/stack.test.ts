@@ -276,6 +276,15 @@ it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
 });
 
+it("synthesis warns of a stage that keeps its data and accepts TLS below 1.2", () => {
+  const stage = stageNamed("prod");
+  const certificateArn = "arn:aws:acm:us-east-1:123456789012:certificate/1";
+  const domain = { name: "sms.example.com", certificateArn, hostedZoneId: "Z1" };
+  const { firewall: _firewall, ...withoutFirewall } = stage;
+  const warns = (of: Stage): boolean => /accepts TLS 1\.0/.test(synthesized(of).warnings.join());
+  expect([stage, { ...stage, domain }, withoutFirewall].map(warns)).toEqual([true, false, false]);
+});
+
 it("synthesis warns of a stage that keeps its data and links to no terms", () => {
   const stage = stageNamed("prod");
   const brand = { ...stage.brand, termsUrl: "https://sms.example/terms" };
