@@ -9,7 +9,7 @@ export const idPattern = /\b([a-z]{3})_[0-9A-HJKMNP-TV-Z]{26}T?\b/g;
 export const otherIdPattern = /\b(pm|INV)[_-][\w-]+/g;
 
 /** The codes of a second factor in the examples: one of an app, and a recovery code. */
-export const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE" };
+export const exampleCodes = { app: "123456", recovery: "K7QX-2MZD-A4TB-W3NE-5HJP-Q6YC" };
 
 /** The address of a webhook in the examples; no such host can exist (RFC 2606). */
 export const exampleWebhookUrl = "https://shop.example/sms-events";
@@ -37,7 +37,7 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
     .replaceAll(/"[^"]+(?=\/v1\/hooks\/)/g, '"https://sms.example.com')
     .replaceAll(/\(127\.0\.0\.1%3A\d+\)/g, "(sms.example.com)")
     .replaceAll(/\b[A-Z2-7]{32}\b/g, "EXAMPLE2".repeat(4))
-    .replaceAll(/(?:\b[A-Z2-7]{4}-?){4}(?=")/g, exampleCodes.recovery)
+    .replaceAll(/(?:\b[A-Z2-7]{4}-?){6}(?=")/g, exampleCodes.recovery)
     .replaceAll(/"(lastD|d)urationMs":\d+/g, '"$1urationMs":42')
     .replaceAll(/"commit":"[^"]+"/g, '"commit":"4f2a9c1e7b30"')
     .replaceAll(/\b(pi|pm)_\w+/g, "$1_1QExampleOfStripe")

@@ -38,8 +38,8 @@ export type SecondFactorRecord = z.infer<typeof SecondFactorRecord>;
 const secondFactorKey = new Secret(config.secondFactorKeySecretId);
 
 const recoveryCodeCount = 10;
-/** 80 random bits, so that a plain hash of a code cannot be reversed. */
-const recoveryCodeBytes = 10;
+/** 120 random bits, so that a plain hash of a code cannot be reversed (ASVS 5.0, 6.5.2). Release 0.4.0 made codes with 80. */
+const recoveryCodeBytes = 15;
 
 /** Returns the context that binds a sealed secret to its user. */
 function placeOf(userId: string): string {
@@ -165,7 +165,7 @@ export async function remove(
   return removed.outcome === "committed";
 }
 
-/** Makes a code of four groups of four characters, for example `K7QX-2MZD-A4TB-W3NE`. */
+/** Makes a code of six groups of four characters, for example `K7QX-2MZD-A4TB-W3NE-5HJP-Q6YC`. */
 function newRecoveryCode(): string {
   return (base32Of(randomBytes(recoveryCodeBytes)).match(/.{4}/g) ?? []).join("-");
 }

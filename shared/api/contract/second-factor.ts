@@ -53,7 +53,7 @@ export const DeleteTotpRequest = z
   .object({ password: OwnPassword, code: SecondFactorCode })
   .register(z.globalRegistry, {
     id: "DeleteTotpRequest",
-    examples: [{ password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE" }],
+    examples: [{ password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE-5HJP-Q6YC" }],
   });
 export type DeleteTotpRequest = z.infer<typeof DeleteTotpRequest>;
 
