@@ -45,6 +45,15 @@ export async function writeNotes(folder: string): Promise<string> {
   return file;
 }
 
+/** Writes the list of all packages that the lock file names (CycloneDX). @returns its path */
+export async function writeBillOfMaterials(folder: string): Promise<string> {
+  const file = path.join(folder, `sms-gateway-${apiVersion}.cdx.json`);
+  const options = ["sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
+  const { stdout } = await run("npm", options, { cwd: projectRoot, maxBuffer: 64 * 2 ** 20 });
+  await writeFile(file, stdout);
+  return file;
+}
+
 async function runNode(script: string, ...options: readonly string[]): Promise<void> {
   await run(process.execPath, [script, ...options], { cwd: projectRoot });
 }

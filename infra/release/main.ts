@@ -6,7 +6,7 @@ import { projectRoot } from "../project-root.ts";
 import { packNpmPackage } from "../sdks/npm.ts";
 import { writePostmanCollection } from "../sdks/postman.ts";
 import { writeWheel } from "../sdks/wheel.ts";
-import { packAssemblies, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
+import { packAssemblies, writeBillOfMaterials, writeNotes, writeOpenApiDocument } from "./artifacts.ts";
 
 // `npm run release`: builds the artifacts of a release in `.build/release`. `-- v1.2.3` checks the tag first.
 
@@ -20,6 +20,7 @@ await mkdir(folder, { recursive: true });
 const files = [
   await writeNotes(folder),
   await writeOpenApiDocument(folder),
+  await writeBillOfMaterials(folder),
   await writePostmanCollection(folder),
   await packNpmPackage(folder),
   await writeWheel(folder),
