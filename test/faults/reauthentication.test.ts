@@ -279,7 +279,7 @@ describe("an API key", () => {
       expect(errorOf(await makeKey(secret, { scopes: [scope] }))).toEqual(required);
     }
     const { scopes } = dataOf(await makeKey(secret, {}), CreatedApiKey);
-    expect(scopes).toEqual(["send", "read", "contacts", "campaigns", "webhooks"]);
+    expect(scopes).toEqual(["send", "read", "contacts", "campaigns", "webhooks", "personal"]);
     expect(errorOf(await reauthenticate(secret))).toEqual({ status: 403, code: "INSUFFICIENT_SCOPE" });
   });
 

@@ -163,7 +163,6 @@ it("a sender changes only messages, verifications, contacts, templates, campaign
     "checkVerification",
     "createCampaign",
     "createContact",
-    "createExport",
     "createOptOut",
     "createSenderId",
     "createTemplate",

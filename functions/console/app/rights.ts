@@ -20,6 +20,9 @@ const viewsOf: Readonly<Partial<Record<Scope, readonly string[]>>> = {
   billing: ["wallet", "payments", "kyc"],
 };
 
+/** The views of personal data. */
+const personalViews = /^(audit-log|kyc)(\/|$)/;
+
 /** The views that show nothing to people who may not use their actions. */
 const onlyActions = /^(send|api-keys|hooks|payments)(\/|$)|\/(new|import|edit)$/;
 
@@ -50,6 +53,7 @@ export function scopeOfActions(address: string): Scope | undefined {
 /** Whether there is something for the person in a view. @param address a link to it, or its path */
 export function mayOpen(address: string): boolean {
   const path = address.replace(/^#\//, "").replace(/\?.*/, "");
+  if (personalViews.test(path) && !may("personal")) return false;
   return !onlyActions.test(path) || may(scopeOfActions(path));
 }
 

@@ -29,7 +29,8 @@ export const CreateApiKeyRequest = z.prefault(
         description:
           "The scopes of the key. By default, all that this gateway grants to keys: every scope except `charge`, and on a " +
           "strict gateway except `keys`. A key cannot have more scopes than the credential that creates it. `charge` is for " +
-          "saved cards, auto-recharge and the daily spend cap.",
+          "saved cards, auto-recharge and the daily spend cap. `personal` adds to `read` the business verification, the audit " +
+          "log, exports, and the texts of messages of type `otp`.",
       }),
       expiresAt: notNull(z.optional(Timestamp)).register(z.globalRegistry, {
         description:

@@ -1,8 +1,11 @@
 import * as z from "zod/mini";
 
-/** The scopes of credentials. Each route requires one of them. */
+/**
+ * The scopes of credentials. Each route requires one of them. `personal` is for personal data of others in bulk or beyond
+ * messages: business verification, audit log, exports, texts of one-time codes.
+ */
 export const Scope = z
-  .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys", "charge"])
+  .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys", "charge", "personal"])
   .register(z.globalRegistry, { id: "Scope" });
 export type Scope = z.infer<typeof Scope>;
 
@@ -24,8 +27,8 @@ export type Role = z.infer<typeof Role>;
 export const scopesOfRole: Readonly<Record<Role, readonly Scope[]>> = {
   owner: allScopes,
   admin: allScopes,
-  billing: ["read", "billing", "charge"],
-  developer: ["send", "read", "contacts", "campaigns", "webhooks", "keys"],
+  billing: ["read", "billing", "charge", "personal"],
+  developer: ["send", "read", "contacts", "campaigns", "webhooks", "keys", "personal"],
   sender: ["send", "read", "contacts", "campaigns"],
   viewer: ["read"],
 };

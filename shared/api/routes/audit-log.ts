@@ -8,7 +8,7 @@ export const listAuditLog = {
   summary: "Who changed what in the organization, newest first",
   description: "Each entry has the caller, the change and the time. Nothing deletes entries.",
   auth: "bearer",
-  scope: "read",
+  scope: "personal",
   query: AuditLogQuery,
   data: AuditEntry,
   paged: true,

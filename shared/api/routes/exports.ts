@@ -15,7 +15,7 @@ export const createExport = {
   description:
     "It runs in the background, at most 50 times in a day. The person who began it gets an email when it is ready.",
   auth: "bearer",
-  scope: "read",
+  scope: "personal",
   body: CreateExportRequest,
   status: 202,
   data: Export,
@@ -32,7 +32,7 @@ export const getExport = {
   description:
     "Poll it until its `status` is not `running`, then read its parts from 1 to `parts`. It is deleted a day after it began.",
   auth: "bearer",
-  scope: "read",
+  scope: "personal",
   params: ExportParams,
   data: Export,
 } as const satisfies Route;
@@ -45,7 +45,7 @@ export const getExportPart = {
   description:
     "It is not found until the export is ready. Append the parts in their order to one file. `Accept: text/csv` returns the text alone.",
   auth: "bearer",
-  scope: "read",
+  scope: "personal",
   params: ExportPartParams,
   data: ExportPart,
   alternatives: ["text/csv"],

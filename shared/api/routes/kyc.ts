@@ -8,7 +8,7 @@ export const getKyc = {
   summary: "Get the organization's KYC submission, or null",
   description: "The submission has its state, and the reason if the operator has rejected it.",
   auth: "bearer",
-  scope: "read",
+  scope: "personal",
   data: CurrentKyc,
 } as const satisfies Route;
 

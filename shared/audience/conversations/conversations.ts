@@ -94,13 +94,14 @@ export async function listConversationMessages(
   const list = { pk, from, to: `${from}~`, newestFirst: true, consistent: true };
   const page = await readWantedPage(ConversationEntry, list, query, () => true);
   const found = await Promise.all(
-    page.rows.map(async (entry) => readEntry(organizationId, entry.id).catch(undefinedIfUnreadable)),
+    page.rows.map(async (entry) => readEntry(viewer, entry.id).catch(undefinedIfUnreadable)),
   );
   return { rows: found.flatMap((each) => each ?? []), meta: page.meta };
 }
 
 /** Reads the message of an entry; undefined if it was deleted, or if it was never accepted. */
-async function readEntry(organizationId: string, id: string): Promise<ConversationMessage | undefined> {
+async function readEntry(viewer: Viewer, id: string): Promise<ConversationMessage | undefined> {
+  const { organizationId } = viewer;
   if (id.startsWith("inb_")) {
     const inbound = await findItem(InboundRecord, keys.inbound(organizationId, id), { consistent: true });
     if (inbound === undefined || hasExpired(inbound)) return undefined;
@@ -109,7 +110,7 @@ async function readEntry(organizationId: string, id: string): Promise<Conversati
   }
   const record = await findItem(MessageRecord, messageKey({ organizationId, id }), { consistent: true });
   if (record === undefined || hasExpired(record)) return undefined;
-  const { message, queuedAt: at, status, delivery, errorCode } = toApiMessage(record);
+  const { message, queuedAt: at, status, delivery, errorCode } = toApiMessage(record, viewer);
   return { id, direction: "outbound", message, at, status, delivery: delivery?.status, errorCode };
 }
 

@@ -24,7 +24,7 @@ export async function readMessage(viewer: Viewer, messageId: string): Promise<Me
 
 /** Returns one message as its customer sees it. @throws ApiError NOT_FOUND */
 export async function getMessage(viewer: Viewer, messageId: string): Promise<Message> {
-  return toApiMessage(await readMessage(viewer, messageId));
+  return toApiMessage(await readMessage(viewer, messageId), viewer);
 }
 
 const Keyed = z.object({ sk: z.string() });

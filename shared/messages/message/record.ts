@@ -12,6 +12,7 @@ import {
   type Message,
 } from "../../api/contract/sms.ts";
 import { amountOf } from "../../money/wallet/money.ts";
+import type { Viewer } from "../../platform/auth/actor.ts";
 import { dayMs, epochSeconds, minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { firstIdAt, testMarkOf } from "../../platform/ids.ts";
@@ -110,12 +111,14 @@ export const MessageRecord = z.object({
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
 
-export function toApiMessage(record: MessageRecord): Message {
+/** Returns a message as a viewer sees it. */
+export function toApiMessage(record: MessageRecord, { hidesCodes = false }: Partial<Viewer> = {}): Message {
+  const isHidden = hidesCodes && record.messageType === "otp" && record.verificationId === undefined;
   return {
     id: record.id,
     status: record.status,
     to: record.to,
-    message: record.message,
+    message: isHidden ? redactedText : record.message,
     senderId: record.senderId,
     from: record.from,
     language: record.language,

@@ -17,10 +17,8 @@ import { rowsOfNumber } from "./by-number.ts";
  * Returns a page of an organization's messages, newest first, filtered by the query. Test messages, which a person requests by
  * a parameter, have no counter.
  */
-export async function listMessages(
-  { organizationId, isTest: hasTestKey }: Viewer,
-  query: MessagesQuery,
-): Promise<Page<Message>> {
+export async function listMessages(viewer: Viewer, query: MessagesQuery): Promise<Page<Message>> {
+  const { organizationId, isTest: hasTestKey } = viewer;
   const isTest = hasTestKey || query.test === true;
   const { scheduled = false, after, before } = query;
   // DynamoDB rejects a range whose end is before its beginning.
@@ -56,7 +54,10 @@ export async function listMessages(
                 : (range) => rowsOfNumber(wallet, numberEnd, range),
           },
         );
-  return { rows: page.rows.filter((record) => !hasExpired(record)).map(toApiMessage), meta: page.meta };
+  const rows = page.rows
+    .filter((record) => !hasExpired(record))
+    .map((record) => toApiMessage(record, viewer));
+  return { rows, meta: page.meta };
 }
 
 /** Returns whether a message has the wanted fields; undefined if a query wants none. */

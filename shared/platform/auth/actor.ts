@@ -28,10 +28,13 @@ export interface Actor {
 export interface Viewer {
   readonly organizationId: string;
   readonly isTest: boolean;
+  /** Whether the texts of one-time codes are hidden from it. */
+  readonly hidesCodes?: boolean;
 }
 
-export function viewerOf({ organizationId, credential }: Actor): Viewer {
-  return { organizationId, isTest: credential.type === "apiKey" && credential.test === true };
+export function viewerOf({ organizationId, credential, scopes }: Actor): Viewer {
+  const isTest = credential.type === "apiKey" && credential.test === true;
+  return { organizationId, isTest, hidesCodes: !isTest && !scopes.includes("personal") };
 }
 
 /** Whether a viewer sees a message, or an inbound message, of its organization. */

@@ -31,21 +31,31 @@ const limits = {
 const ApiKeyLimits = z.object(limits);
 export type ApiKeyLimits = z.infer<typeof ApiKeyLimits>;
 
-/** The release before cannot read `charge` in a list of scopes. So a field of its own stores it. */
-const mayCharge = z.optional(z.literal(true));
+/** The release before cannot read these scopes in a list. So fields of their own store them. */
+const laterScopes = {
+  mayCharge: z.optional(z.literal(true)),
+  /** Absent for a key of 0.4.0, which has `personal` if it has `read`. */
+  personal: z.optional(z.boolean()),
+};
+type LaterScopes = z.infer<z.ZodMiniObject<typeof laterScopes>>;
 
 /** Returns a stored item with all its scopes in the list. */
-function withCharge<Item extends { scopes?: Scope[] | undefined; mayCharge?: true | undefined }>(
-  item: Item,
-): Item {
+function withLaterScopes<
+  Item extends LaterScopes & { scopes?: Scope[] | undefined; test?: true | undefined },
+>(item: Item): Item {
   if (item.mayCharge === true) item.scopes?.push("charge");
+  const { personal = item.test !== true && item.scopes?.includes("read") } = item;
+  if (personal === true) item.scopes?.push("personal");
   return item;
 }
 
 /** Returns the scopes of a new key as they are stored. */
 function storedScopes(scopes: readonly Scope[] | undefined) {
-  const others = scopes?.filter((scope) => scope !== "charge");
-  return { scopes: others, ...(others?.length !== scopes?.length && { mayCharge: true as const }) };
+  return {
+    scopes: scopes?.filter((scope) => scope !== "charge" && scope !== "personal"),
+    personal: scopes?.includes("personal"),
+    ...(scopes?.includes("charge") === true && { mayCharge: true as const }),
+  };
 }
 
 /** A key that is a hook: its login system, and the verification profile of its codes. */
@@ -87,9 +97,9 @@ const StoredCredential = z.object({
   /** Present for a test key. */
   test: z.optional(z.literal(true)),
   hook: z.optional(HookOfCredential),
-  mayCharge,
+  ...laterScopes,
 });
-export const CredentialRecord = z.pipe(StoredCredential, z.transform(withCharge));
+export const CredentialRecord = z.pipe(StoredCredential, z.transform(withLaterScopes));
 export type CredentialRecord = z.infer<typeof CredentialRecord>;
 
 /** A key as its organization sees it. The credential is a second item, found by its hash. */
@@ -117,9 +127,9 @@ const StoredApiKey = z.object({
   /** Whether the keys that were made with it end with it. */
   endsMadeKeys: z.optional(z.literal(true)),
   disabledAt: z.optional(z.string()),
-  mayCharge,
+  ...laterScopes,
 });
-export const ApiKeyRecord = z.pipe(StoredApiKey, z.transform(withCharge));
+export const ApiKeyRecord = z.pipe(StoredApiKey, z.transform(withLaterScopes));
 export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
 
 /**

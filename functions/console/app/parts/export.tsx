@@ -20,7 +20,7 @@ export function ExportButton({ body }: { body: CreateExportRequest }) {
     go(`exports/${id}`);
   };
   return (
-    <ActionScope.Provider value="read">
+    <ActionScope.Provider value="personal">
       <ActionButton label="Export" act={begin} />
     </ActionScope.Provider>
   );

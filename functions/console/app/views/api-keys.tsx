@@ -42,6 +42,7 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
   webhooks: "webhooks: manage webhooks",
   billing: "billing: manage the wallet and business verification",
   keys: "keys: create and disable API keys",
+  personal: "personal: view business verification, audit log, exports and texts of codes",
   charge: "charge: charge saved cards, set auto-recharge and the daily spend cap",
 };
 
