@@ -153,5 +153,5 @@ it("payments at the same time get invoices with consecutive numbers", async () =
   const issued = await Promise.all(organizations.map(async (each) => receive(each)));
   vi.useRealTimers();
   const numbers = [1, 2, 3, 4].map((each) => `INV-2092-00000${each}`);
-  expect(issued.map((each) => each?.number).toSorted()).toEqual(numbers);
+  expect(new Set(issued.map((each) => each?.number))).toEqual(new Set(numbers));
 });
