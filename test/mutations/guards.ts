@@ -1,0 +1,376 @@
+/*
+ * The guards of money, rights and limits, each with a change that breaks it, and the tests of `test/domain` that have to notice.
+ */
+
+/** A change of the code that must not go unnoticed. */
+export interface Mutation {
+  readonly name: string;
+  readonly file: string;
+  /** It occurs once in the file. */
+  readonly from: string;
+  readonly to: string;
+  readonly tests: readonly string[];
+}
+
+const guard = (name: string, file: string, from: string, to: string, ...tests: string[]): Mutation => ({
+  name,
+  file: `shared/${file}.ts`,
+  from,
+  to,
+  tests,
+});
+
+export const mutations: readonly Mutation[] = [
+  // Verifications
+  guard(
+    "a verification has a number of checks",
+    "verifications/check",
+    "below: { checks: maxChecks },",
+    "",
+    "verifications",
+    "verification-limits",
+  ),
+  guard(
+    "a fee is returned once",
+    "verifications/end",
+    '{ is: { refund: "due" } })]',
+    "{})]",
+    "verification-fees",
+    "verifications",
+  ),
+  guard(
+    "one verification of a number is pending",
+    "verifications/start",
+    'putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] })',
+    "putOf(key, pointer)",
+    "verifications",
+    "verification-limits",
+  ),
+  guard(
+    "a failed verification has a wait",
+    "verifications/start",
+    "requireWait(ended);",
+    "",
+    "verification-limits",
+    "verifications",
+  ),
+  guard(
+    "own codes are apart",
+    "verifications/record",
+    '${isOwn ? "own#" : ""}',
+    "",
+    "verification-codes",
+    "verification-limits",
+  ),
+  guard(
+    "an organization that is owed a fee is not erased",
+    "verifications/erase",
+    '(status === "pending" && feeMicros > 0)',
+    "false",
+    "verification-fees",
+    "erase-organization",
+  ),
+  guard(
+    "a start that was not delivered counts once",
+    "verifications/guard/guard",
+    'outcome === "approved" ? {} : { contains: { unapproved: markOf(start) } }',
+    "{}",
+    "verification-guard",
+  ),
+  // The debit
+  guard(
+    "a fee goes back to the daily cap",
+    "money/wallet/charge",
+    "acceptedMicros, feeMicros },",
+    "acceptedMicros },",
+    "verification-fees",
+    "spending-limits",
+    "destination-limits",
+  ),
+  guard(
+    "a fee counts for the limit of approvals",
+    "messages/accept/prepare",
+    "totalMicros + feeMicros > microsOf(limits.holdAbove)",
+    "totalMicros > microsOf(limits.holdAbove)",
+    "held-messages",
+    "verification-limits",
+    "verification-fees",
+  ),
+  guard(
+    "a fee counts for the budget of a key",
+    "messages/accept/accept-one",
+    "withinKeyBudget(limits, amountMicros, accept, name)",
+    "withinKeyBudget(limits, message.totalMicros, accept, name)",
+    "verification-fees",
+    "verification-limits",
+    "key-limits",
+  ),
+  guard(
+    "an unknown outcome keeps its budget",
+    "messages/accept/key-limits",
+    '(error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)',
+    "true",
+    "key-limits",
+    "batches",
+    "destination-limits",
+  ),
+  // Named reservations
+  guard(
+    "a repeat finds its reservation",
+    "platform/limits/daily",
+    "found.pending.has(pending)",
+    "false",
+    "batch-repeats",
+    "campaign-recipients",
+    "recipient-limits",
+    "verification-repeats",
+  ),
+  guard(
+    "a repeat replaces the reservation of another amount",
+    "platform/limits/daily",
+    "for (const other of others) await",
+    "for (const other of []) await",
+    "batch-repeats",
+    "campaign-recipients",
+    "destination-limits",
+    "key-limits",
+  ),
+  // Batches
+  guard(
+    "a block of a batch is decided once",
+    "messages/accept/batch-block",
+    'anyOf: [{ absent: ["pk"] }, { atMost: { expiresAt: epochSeconds(at) } }],',
+    "",
+    "batch-repeats",
+  ),
+  guard(
+    "blocks are in order",
+    "messages/accept/accept-batch",
+    "await requireInOrder(blocks);",
+    "",
+    "batch-repeats",
+    "batches",
+  ),
+  guard(
+    "another request with the same key is rejected",
+    "messages/accept/batch-block",
+    'if (found.requestHash !== requestHash) throw new ApiError("IDEMPOTENCY_KEY_REUSED");',
+    "",
+    "batch-repeats",
+    "batches",
+  ),
+  guard(
+    "a batch sends nothing that needs an approval",
+    "messages/accept/accept-batch",
+    "if (!preparation.isHeld(message)) return message;",
+    "return message;",
+    "batches",
+    "held-messages",
+  ),
+  guard(
+    "a refusal waits for a lost debit",
+    "messages/accept/accept-batch",
+    "name !== undefined && (await hasLostDebit(organizationId))",
+    "false",
+    "batch-repeats",
+  ),
+  // Held messages
+  guard(
+    "a person pays at most the price they saw",
+    "messages/accept/decide-held",
+    "Math.min(seenMicros, held.totalMicros)",
+    "held.totalMicros",
+    "held-messages",
+  ),
+  guard(
+    "a person pays at most the price that was shown last",
+    "messages/accept/decide-held",
+    "Math.min(seenMicros, held.totalMicros)",
+    "seenMicros",
+    "held-messages",
+  ),
+  guard(
+    "a rejection waits for a decision in progress",
+    "messages/accept/decide-held",
+    "updateOf(key, { set }, whileFree(at, isHeld))",
+    "updateOf(key, { set }, isHeld)",
+    "held-messages",
+  ),
+  // Campaigns
+  guard(
+    "a block begins where the last one ended",
+    "audience/campaigns/record",
+    '{ is: { status: "sending", position: leased.position } }',
+    '{ is: { status: "sending" } }',
+    "campaign-jobs",
+    "campaign-recipients",
+    "destination-limits",
+  ),
+  guard(
+    "a paused campaign records no block",
+    "audience/campaigns/record",
+    '{ is: { status: "sending", position: leased.position } }',
+    "{ is: { position: leased.position } }",
+    "campaign-jobs",
+    "campaign-recipients",
+  ),
+  // Versions
+  guard(
+    "a profile changes as it was seen",
+    "verifications/change-profiles",
+    "requireVersion(seen, version);",
+    "",
+    "versions",
+  ),
+  guard(
+    "a template changes as it was seen",
+    "audience/templates/templates",
+    "requireVersion(version, seen.version);",
+    "",
+    "versions",
+  ),
+  // Exports, books, audit log
+  guard(
+    "an export continues from what it read",
+    "figures/exports/run",
+    '({ is: { status: "running", cursor } } as const)',
+    '({ is: { status: "running" } } as const)',
+    "exports",
+  ),
+  guard(
+    "an export of a suspended organization fails",
+    "figures/exports/run",
+    '{ present: ["pk"], absent: ["suspendedAt"] }',
+    '{ present: ["pk"] }',
+    "exports",
+  ),
+  guard(
+    "an erasure deletes exports with the number",
+    "accounts/erasure/number",
+    "await eraseExportsOf(organizationId, phoneNumber)",
+    "{ exports: 0, running: 0 }",
+    "erase-number",
+  ),
+  guard(
+    "one of parallel runs closes books",
+    "figures/books/close",
+    '{ is: { id, runs: found.runs, status: "running" } }',
+    '{ is: { id, status: "running" } }',
+    "books-runs",
+    "books",
+  ),
+  guard(
+    "books have entries that are out of order",
+    "figures/books/movements",
+    "Date.parse(end) + disorderMs",
+    "Date.parse(end)",
+    "books",
+    "books-runs",
+  ),
+  guard(
+    "books are closed in order",
+    "figures/books/closing",
+    "if (isEmpty || (last === undefined && before === undefined)) continue;",
+    "if (isEmpty || before === undefined) continue;",
+    "books-runs",
+  ),
+  guard(
+    "books before others have no open days",
+    "figures/books/close",
+    "isBeforeBooks === true && openDays.length > 0",
+    "false",
+    "books-runs",
+  ),
+  guard(
+    "a seal waits for an open outcome",
+    "tenancy/audit-log/seals",
+    "found.slice(0, open < 0 ? undefined : open)",
+    "found.slice(0)",
+    "audit-seals",
+  ),
+  guard(
+    "a notice explains only the digest that it names",
+    "tenancy/audit-log/seals",
+    "notices.has(textOf({ id: String(at), digest }))",
+    "true",
+    "audit-seals",
+  ),
+  guard(
+    "an operator's entry is not of the future",
+    "tenancy/audit-log/operator-entries",
+    "if (!isOfNow)",
+    "if (false)",
+    "operator-entries",
+  ),
+  // Inbound messages and numbers
+  guard(
+    "only the number's carrier reports its messages",
+    "messages/inbound/receive",
+    "(number?.carrier ?? inbound.carrier) !== inbound.carrier",
+    "false",
+    "inbound-messages",
+    "numbers-as-senders",
+  ),
+  guard(
+    "a conversation changes as it was seen",
+    "messages/inbound/conversations",
+    '{ absent: ["pk"] } : { is: { version: seen.version } }',
+    '{ absent: ["pk"] } : {}',
+    "conversations",
+  ),
+  guard(
+    "a number is sent from by its owner",
+    "messages/accept/policies",
+    "(await isSenderRejected(message)) || ruleAgainstSender(message)",
+    "ruleAgainstSender(message)",
+    "numbers-as-senders",
+    "submit-message",
+  ),
+  // Payments
+  guard(
+    "a payment has the agreed total",
+    "money/payments/process",
+    "if (microsOfMinorUnits(minorUnits) === payment.totalMicros && currency === payment.currency) return true;",
+    "return true;",
+    "process-payment",
+    "stripe-errors",
+  ),
+  guard(
+    "another account proves nothing",
+    "money/payments/provider-state",
+    "providerAccount !== undefined && ProviderUnavailableError",
+    "ProviderUnavailableError",
+    "other-account",
+  ),
+  guard(
+    "a recharge has the settings that were seen",
+    "money/payments/recharge",
+    "unchangedSince(billing),",
+    "{},",
+    "recharge",
+    "recharge-errors",
+  ),
+  guard(
+    "a recharge is made while the wallet names it",
+    "money/payments/recharge",
+    'is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"]',
+    'absent: ["closedAt", "suspendedAt"]',
+    "recharge",
+    "recharge-errors",
+  ),
+  guard(
+    "a number of an invoice is used once",
+    "money/payments/issue-documents",
+    "{ is: { next } }",
+    "{}",
+    "payment-buyer",
+  ),
+  // Webhooks
+  guard(
+    "an organization has a share of the calls",
+    "webhooks/in-flight-calls",
+    "{ live: 40, test: 10 }",
+    "{ live: 4_000, test: 1_000 }",
+    "webhook-in-flight-calls",
+  ),
+];
