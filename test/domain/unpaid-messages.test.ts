@@ -4,12 +4,13 @@ import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { listMessages } from "../../shared/messages/search/list.ts";
+import { ledgerEntry, voidEntry } from "../../shared/money/wallet/ledger.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { DeleteCommand, PutCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { messageKey } from "../../shared/platform/table/shards.ts";
-import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
+import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
+import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { acceptFor, priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
@@ -66,6 +67,21 @@ describe("a message whose function ended before payment", () => {
     advance(25);
     await reconcileWallet(organizationId);
     expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+  });
+
+  it("is deleted also if the debit before was voided long after both", async () => {
+    const organizationId = await openWallet(1_000_000);
+    await acceptWithoutEntry(organizationId);
+    await acceptWithoutEntry(organizationId);
+    advance(9);
+    // The function of the first one voids it now.
+    const key = ledgerKey(await readWallet(organizationId), 2);
+    const amounts = { amountMicros: -priceMicros, balanceAfterMicros: 1_000_000 - priceMicros };
+    await putItem(ledgerEntry(voidEntry({ ...key, organizationId, seq: 2, ...amounts, feeCount: 0 })));
+    advance(22);
+    await reconcileWallet(organizationId);
+    expect(await storedMessages(organizationId)).toBe(0);
+    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
   });
 
   it("is deleted by the next pass when the one that voided its debit could not", async () => {

@@ -83,6 +83,8 @@ class Pass implements Reconciliation {
   /** Not before the last settled entry was read, which may be lost. */
   #isBalanceKnown: boolean;
   #sinceSettled = { voids: 0, voidedFees: 0 };
+  /** The time of the last entry that is no void: a void entry may be much later than its debit. */
+  #enteredAt = new Date(0).toISOString();
 
   constructor(wallet: WalletRecord) {
     this.#wallet = wallet;
@@ -103,7 +105,7 @@ class Pass implements Reconciliation {
     await this.#readMessages(entries);
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
-        this.#position = positionAfter(entry);
+        this.#moveTo(entry);
         this.#isBalanceKnown = true;
         this.#notedDays.add(nameOf(shardOfEntry(entry)));
         continue;
@@ -115,7 +117,7 @@ class Pass implements Reconciliation {
       if (!(await this.#close(positionBefore(entry)))) return;
       if (entry.type === "void") {
         // The function that voided it may have ended before the message was deleted.
-        const debited = { from: this.#position.at, to: entry.createdAt };
+        const debited = { from: this.#enteredAt, to: entry.createdAt };
         await deleteUnpaidMessages(this.#wallet, [entry], debited);
       }
       if (!(await this.#pass(entry, { from: this.#position.at, to: entry.createdAt }))) return;
@@ -168,7 +170,7 @@ class Pass implements Reconciliation {
       if (written.outcome !== "committed") return false;
       this.voided += voids.length;
       // This comes before the refund, because no pass checks these seqs after it.
-      await deleteUnpaidMessages(this.#wallet, voids, { from: startedAt, to: end.at });
+      await deleteUnpaidMessages(this.#wallet, voids, { from: this.#enteredAt, to: end.at });
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (voids.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const entry of voids) {
@@ -209,11 +211,16 @@ class Pass implements Reconciliation {
       this.#sinceSettled.voids += 1;
       this.#sinceSettled.voidedFees += (entry.feeCount ?? before) - before;
     }
-    this.#position = positionAfter(entry);
+    this.#moveTo(entry);
     await this.#noteDay(entry);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
     if (isOwed) return this.#refund(entry, debited);
     return true;
+  }
+
+  #moveTo(entry: LedgerEntryRecord): void {
+    this.#position = positionAfter(entry);
+    if (entry.type !== "void") this.#enteredAt = entry.createdAt;
   }
 
   /** Ensures that an entry's day has a counter, because a day that lost all its counts would never be recalculated. */

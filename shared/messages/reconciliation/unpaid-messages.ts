@@ -6,7 +6,7 @@ import { rowsOf } from "../../platform/table/lists.ts";
 import { messageKey, messagesOf } from "../../platform/table/shards.ts";
 import { deleteItem } from "../../platform/table/write.ts";
 import { MessageRecord } from "../message/record.ts";
-import { isUnconfirmed } from "../message/transitions.ts";
+import { isUnconfirmed, unconfirmedMs } from "../message/transitions.ts";
 
 /** The longest time between a debit and its message, measured by clocks that may differ. */
 const debitToMessageMs = minuteMs;
@@ -26,12 +26,14 @@ export async function deleteUnpaidMessages(
   debited: { readonly from: string; readonly to: string },
 ): Promise<void> {
   const seqs = new Set(voids.map(({ seq }) => seq));
-  const from = firstIdAt("msg", new Date(Date.parse(debited.from) - debitToMessageMs));
-  const to = firstIdAt("msg", new Date(Date.parse(debited.to) + debitToMessageMs));
+  const toMs = Date.parse(debited.to);
+  const fromMs = Math.max(Date.parse(debited.from), toMs - unconfirmedMs);
+  const from = firstIdAt("msg", new Date(fromMs - debitToMessageMs));
+  const to = firstIdAt("msg", new Date(toMs + debitToMessageMs));
   // The times come from several clocks. DynamoDB rejects a range that ends before it begins.
   if (from > to) return;
   let searched = 0;
-  const list = { pk: messagesOf(wallet), from, to, consistent: true };
+  const list = { pk: messagesOf(wallet), from, to, newestFirst: true, consistent: true };
   for await (const { item } of rowsOf(MessageRecord, list)) {
     searched += 1;
     if (searched > maxSearched) return;
