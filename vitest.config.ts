@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 
+import { mutation } from "./test/mutations/plugin.ts";
 import { localSettings } from "./test/support/local-settings.ts";
 import { endpointTestsOf, isNightly, notOnStages } from "./test/support/second-opinions.ts";
 
@@ -48,7 +49,10 @@ export default defineConfig({
           include: ["test/{conventions,unit}/**/*.test.ts"],
         },
       },
-      { test: { name: "domain", include: ["test/domain/**/*.test.ts"], ...storeOfWorker } },
+      {
+        plugins: mutation(),
+        test: { name: "domain", include: ["test/domain/**/*.test.ts"], ...storeOfWorker },
+      },
       // It needs nothing either, but takes longer than one wants to wait for the others.
       { test: { name: "model", include: ["test/model/**/*.test.ts"] } },
       {
