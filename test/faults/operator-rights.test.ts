@@ -102,7 +102,7 @@ beforeAll(async () => {
   await settleAll("2021-02-02T00:00:00.000Z", [earlier.organizationId]);
   vi.useRealTimers();
   await sealAuditLogs();
-  await outputOf("books close 2021-01");
+  await outputOf("books close 2021-08");
   await outputOf("routes set 99876 --carriers acme");
   const stripeKeys = { secretKey: "sk_test_1", webhookSecret: "whsec_1" };
   const stripe = await operated.fileOf(stripeKeys, "stripe.json");
@@ -160,8 +160,8 @@ beforeAll(async () => {
     "prices set-override": `${email} 44 0.5`,
     "prices remove-override": `${email} 44`,
     "books close": "MONTH",
-    "books export": `2021-01 --to ${folder}/books-ROLE`,
-    "invoices export": `2021-01 --to ${folder}/invoices-ROLE`,
+    "books export": `2021-08 --to ${folder}/books-ROLE`,
+    "invoices export": `2021-08 --to ${folder}/invoices-ROLE`,
     "sending pause": "--reason x",
     "destinations block": "99878 --reason x",
     "destinations unblock": "99877",
@@ -203,7 +203,8 @@ async function proposed(): Promise<string> {
 /** Runs a command with each of its words. @returns the last end, or the first failure */
 async function under(role: Role, name: string): Promise<Ended> {
   process.env["OPERATOR_ROLE"] = role;
-  const month = `2021-0${roles.indexOf(role) + 2}`;
+  // The first month that is open, because months are closed in order.
+  const month = role === "support" || role === "finance" ? "2021-03" : "2021-04";
   let ended: Ended = { code: 0, out: "", err: "" };
   for (const each of (words[name] ?? "").split(";")) {
     const proposal = each === "PROPOSAL" ? await proposed() : "";
