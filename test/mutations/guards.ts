@@ -168,7 +168,7 @@ export const mutations: readonly Mutation[] = [
     "held-messages",
   ),
   guard(
-    "a refusal waits for a lost debit",
+    "a rejection by a limit waits for a lost debit",
     "messages/accept/accept-batch",
     "name !== undefined && (await hasLostDebit(organizationId))",
     "false",
@@ -304,7 +304,7 @@ export const mutations: readonly Mutation[] = [
   ),
   // Inbound messages and numbers
   guard(
-    "only the number's carrier reports its messages",
+    "a number has inbound messages of its carrier only",
     "messages/inbound/receive",
     "(number?.carrier ?? inbound.carrier) !== inbound.carrier",
     "false",

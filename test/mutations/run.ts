@@ -23,7 +23,13 @@ function run(
   rmSync(output, { force: true });
   const vitest = path.join(projectRoot, "node_modules/vitest/vitest.mjs");
   const files = tests.map((each) => `test/domain/${each}.test.ts`);
-  const options = ["--project=domain", "--bail=1", "--reporter=json", `--outputFile.json=${output}`];
+  const options = [
+    "--project=domain",
+    "--bail=1",
+    "--fsModuleCache=false",
+    "--reporter=json",
+    `--outputFile.json=${output}`,
+  ];
   const env = { ...process.env, MUTATION: name };
   spawnSync(process.execPath, [vitest, "run", ...options, ...files], { cwd: projectRoot, env });
   try {

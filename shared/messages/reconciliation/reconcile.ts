@@ -83,7 +83,7 @@ class Pass implements Reconciliation {
   /** Not before the last settled entry was read, which may be lost. */
   #isBalanceKnown: boolean;
   #sinceSettled = { voids: 0, voidedFees: 0 };
-  /** The time of the last entry that is no void: a void entry may be much later than its debit. */
+  /** The time of the last entry that is no void, which may be much later than its debit. */
   #enteredAt = new Date(0).toISOString();
 
   constructor(wallet: WalletRecord) {
@@ -117,8 +117,7 @@ class Pass implements Reconciliation {
       if (!(await this.#close(positionBefore(entry)))) return;
       if (entry.type === "void") {
         // The function that voided it may have ended before the message was deleted.
-        const debited = { from: this.#enteredAt, to: entry.createdAt };
-        await deleteUnpaidMessages(this.#wallet, [entry], debited);
+        await deleteUnpaidMessages(this.#wallet, [entry], { from: this.#enteredAt, to: entry.createdAt });
       }
       if (!(await this.#pass(entry, { from: this.#position.at, to: entry.createdAt }))) return;
     }
