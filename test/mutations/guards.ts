@@ -37,6 +37,7 @@ export const mutations: readonly Mutation[] = [
     "{})]",
     "verification-fees",
     "verifications",
+    "overtaken-writes",
   ),
   guard(
     "one verification of a number is pending",
@@ -134,6 +135,7 @@ export const mutations: readonly Mutation[] = [
     "campaign-recipients",
     "destination-limits",
     "key-limits",
+    "overtaken-writes",
   ),
   // Batches
   guard(
@@ -188,6 +190,7 @@ export const mutations: readonly Mutation[] = [
     "Math.min(seenMicros, held.totalMicros)",
     "seenMicros",
     "held-messages",
+    "overtaken-writes",
   ),
   guard(
     "a rejection waits for a decision in progress",
@@ -198,21 +201,13 @@ export const mutations: readonly Mutation[] = [
   ),
   // Campaigns
   guard(
-    "a block begins where the last one ended",
-    "audience/campaigns/record",
-    '{ is: { status: "sending", position: leased.position } }',
-    '{ is: { status: "sending" } }',
-    "campaign-jobs",
-    "campaign-recipients",
-    "destination-limits",
-  ),
-  guard(
     "a paused campaign records no block",
     "audience/campaigns/record",
     '{ is: { status: "sending", position: leased.position } }',
     "{ is: { position: leased.position } }",
     "campaign-jobs",
     "campaign-recipients",
+    "overtaken-writes",
   ),
   // Versions
   guard(
@@ -236,6 +231,7 @@ export const mutations: readonly Mutation[] = [
     '({ is: { status: "running", cursor } } as const)',
     '({ is: { status: "running" } } as const)',
     "exports",
+    "overtaken-writes",
   ),
   guard(
     "an export of a suspended organization fails",
@@ -357,6 +353,7 @@ export const mutations: readonly Mutation[] = [
     'absent: ["closedAt", "suspendedAt"]',
     "recharge",
     "recharge-errors",
+    "overtaken-writes",
   ),
   guard(
     "a number of an invoice is used once",
