@@ -160,7 +160,7 @@ beforeAll(async () => {
   ];
 });
 
-it.concurrent("all views look well", { timeout: 400_000 }, async ({ arrive, expect }) => {
+it.concurrent("all views look well", { timeout: 800_000 }, async ({ arrive, expect }) => {
   const visitor = await arrive();
   const { page } = visitor;
   const found = await faultsOn(page, "login");
@@ -182,7 +182,7 @@ it.concurrent("all views look well", { timeout: 400_000 }, async ({ arrive, expe
   expect(found).toEqual([]);
 });
 
-it.concurrent("all dialogs and menus look well", { timeout: 400_000 }, async ({ arriveAs, expect }) => {
+it.concurrent("all dialogs and menus look well", { timeout: 800_000 }, async ({ arriveAs, expect }) => {
   const visitor = await arriveAs(customer);
   const { page } = visitor;
   const found: string[] = [];
@@ -220,7 +220,7 @@ it.concurrent("all dialogs and menus look well", { timeout: 400_000 }, async ({ 
   expect(found).toEqual([]);
 });
 
-it.concurrent("empty lists say what to do next", { timeout: 400_000 }, async ({ arriveAs, expect }) => {
+it.concurrent("empty lists say what to do next", { timeout: 800_000 }, async ({ arriveAs, expect }) => {
   const visitor = await arriveAs(newcomer);
   const found: string[] = [];
   for (const { name, address, heading } of views.filter(({ isEmptyAtFirst }) => isEmptyAtFirst)) {

@@ -38,6 +38,12 @@ import { assemblyOf, deploy, runCdk } from "./stages.ts";
 const account = { email: "kept@example.com", password: "correct horse" };
 let apiKey: string;
 
+/** The API keys of a customer, without the scope `personal`, which the last release does not have. */
+async function apiKeysOf(client: Client): Promise<object> {
+  const { rows } = await client.listApiKeys();
+  return rows.map((key) => ({ ...key, scopes: key.scopes?.filter((scope) => scope !== "personal") }));
+}
+
 /** The data of a customer, as the API shows it. */
 async function everythingOf(client: Client): Promise<object> {
   return Promise.all([
@@ -45,7 +51,7 @@ async function everythingOf(client: Client): Promise<object> {
     client.getWallet(),
     client.listTransactions(),
     client.listSms(),
-    client.listApiKeys(),
+    apiKeysOf(client),
     client.listWebhooks(),
     client.listContacts(),
     client.listTemplates(),

@@ -57,12 +57,16 @@ it("the life of a message takes at most 9.2 requests, 6.2 write and 2.5 read uni
   }, patience);
   await vi.waitFor(async () => {
     meter.take();
+    const startedAt = performance.now();
     for (let sent = 0; sent < measured; sent += 1) await send();
+    // On a busy machine this takes longer than a sender keeps the state of carriers, which is its shortest cache.
+    const readAgain = Math.floor((performance.now() - startedAt) / 10_000);
     const deliver = usageOf("SendMessage");
     // The organization, the lease, the outcome and the day's counter, and the figures of five messages in one write. Lambda
     // calls SQS for a whole batch.
-    expect(deliver).toMatchObject({ queueRequests: 2 * measured, readUnits: measured });
-    expect(deliver?.tableRequests).toBeLessThanOrEqual(4.2 * measured);
+    expect(deliver?.queueRequests).toBe(2 * measured);
+    expect(deliver?.readUnits).toBeLessThanOrEqual(measured + readAgain);
+    expect(deliver?.tableRequests).toBeLessThanOrEqual(4.2 * measured + readAgain);
     expect(deliver?.writeUnits).toBeLessThanOrEqual(3.2 * measured);
   }, patience);
 });

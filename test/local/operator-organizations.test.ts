@@ -245,7 +245,7 @@ it("a number is erased with or without a plus sign, at one organization or at al
   expect(erased).toContain(`${one.organizationId}: erased in 1 contacts, 0 `);
   expect(await numbersOf(one)).toEqual([]);
   expect(await numbersOf(other)).toEqual([phoneNumber]);
-  const nothing = { messages: 0, deliveries: 0, inbound: 0, optOutsKept: 0, left: 0 };
+  const nothing = { messages: 0, deliveries: 0, inbound: 0, exports: 0, optOutsKept: 0, left: 0 };
   expect(await jsonOf(`recipients erase ${phoneNumber}`, z.unknown())).toEqual([
     { organizationId: other.organizationId, contacts: 1, ...nothing },
   ]);
