@@ -121,7 +121,7 @@ function attemptText({ at, carrier, outcome, code }: Attempt): string {
 
 /** Returns the words of the console about a message: the reason of a failure with its advice, or the state. */
 function customerText(record: MessageRecord): string {
-  const message = toApiMessage(record);
+  const message = toApiMessage(record, { hidesCodes: true });
   const failure = failureOf(message);
   if (failure !== undefined) return `${failureReasons[failure]} ${failureAdvice[failure]}`;
   const { status, scheduledAt = "", cancelledAt, delivery } = message;

@@ -59,7 +59,8 @@ async function eventOf(fields: Partial<SendSmsRequest>): Promise<EventJob> {
 /** The endpoint of the callbacks of live messages. */
 const callbacks = () => callbacksOf(organizationId, false);
 const list = async (isTest = false) =>
-  (await listWebhookDeliveries({ organizationId, isTest }, "callbacks", { page: 1, limit: 50 })).rows;
+  (await listWebhookDeliveries({ ...ownerOf(organizationId), isTest }, "callbacks", { page: 1, limit: 50 }))
+    .rows;
 
 it("the events of a message go to its callback URL, also without a webhook, and of others nowhere", async () => {
   const hook = await openReceiver();
@@ -122,7 +123,7 @@ it("calls are signed with a secret of the organization, also the first ones, and
   expect(hook.calls[0]?.headers["x-service-signature"]).toMatch(/^[0-9a-f]{64}$/);
 
   const rotate = async (isTest = false): Promise<string> =>
-    (await rotateWebhookSecret({ organizationId, isTest }, "callbacks")).secret;
+    (await rotateWebhookSecret({ ...ownerOf(organizationId), isTest }, "callbacks")).secret;
   const secrets = await Promise.all([rotate(), rotate()]);
   const testSecret = await rotate(true);
   await dispatch((await send({ callbackUrl: hook.url })).jobs);

@@ -151,9 +151,11 @@ it("is kept for a week after it was due, whatever happens to it", async () => {
   await submitMessage(job, liveSender().sender);
   expect(await recordOf(job)).toMatchObject({ status: "sent", expiresAt });
   const page = { page: 1, limit: 20, cursor: undefined };
-  expect((await listMessages({ organizationId, isTest: true }, page)).rows).toHaveLength(1);
+  expect((await listMessages({ organizationId, isTest: true, hidesCodes: false }, page)).rows).toHaveLength(
+    1,
+  );
   vi.setSystemTime(at.getTime() + 7 * dayMs);
-  expect((await listMessages({ organizationId, isTest: true }, page)).rows).toEqual([]);
+  expect((await listMessages({ organizationId, isTest: true, hidesCodes: false }, page)).rows).toEqual([]);
 });
 
 it("opt-outs of the organization apply", async () => {

@@ -120,7 +120,7 @@ it("test keys and live keys do not count each other's checks", async () => {
     for (let checks = 0; checks < 5; checks += 1) {
       await checkVerification(
         organization,
-        { organizationId, isTest: true },
+        { organizationId, isTest: true, hidesCodes: false },
         { id, profile: "default", code: "wrong" },
       );
     }

@@ -230,7 +230,7 @@ it("a test key's verification is free, apart from others, and shows its code in 
   const test = await startFor(organizationId, {}, key);
   expect(test).toMatchObject({ test: true, id: expect.stringMatching(/T$/) });
   expect(test.id).not.toBe(live.id);
-  const viewer = { organizationId, isTest: true };
+  const viewer = { organizationId, isTest: true, hidesCodes: false };
   expect((await listVerifications(viewer, { page: 1, limit: 20 })).rows).toEqual([test]);
   await expect(getVerification(viewer, live.id)).rejects.toMatchObject({ code: "NOT_FOUND" });
   expect(await spentMicros()).toBe(priceMicros);

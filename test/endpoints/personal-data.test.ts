@@ -44,6 +44,13 @@ it("a key that names only read sees no personal data of others, and no texts of 
   }
   const seen = { otp: "[removed]", transactional: "4711" };
   expect(await textsFor(key.secret)).toEqual([seen, seen]);
+  const text = { to: "15005550007", message: "4712", senderId: "ACME", messageType: "otp" } as const;
+  const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+  const { id } = await customer.client.sendSms({ body: { ...text, scheduledAt } });
+  for (let count = 0; count < 2; count += 1) {
+    const cancelled = await call(`/v1/sms/${id}`, { credential: key.secret, method: "DELETE" });
+    expect(dataOf(cancelled, Message)).toMatchObject({ status: "cancelled", message: "[removed]" });
+  }
 });
 
 it("a key that names the scope, or none, sees them, also after it is rotated", async () => {

@@ -219,7 +219,7 @@ export async function decideHeld(organizationId: string, id: string, isApproved:
 }
 
 export async function cancelMessage(organizationId: string, id: string): Promise<void> {
-  await messages.cancelMessage({ organizationId, isTest: false }, id);
+  await messages.cancelMessage({ organizationId, isTest: false, hidesCodes: true }, id);
 }
 
 /** With a key, the request is repeatable. */

@@ -138,7 +138,7 @@ class World {
 
   async #do(step: VerificationStep): Promise<void> {
     const actor = this.#actor;
-    const viewer = { organizationId, isTest: false };
+    const viewer = { organizationId, isTest: false, hidesCodes: true };
     switch (step) {
       case "start":
       case "own code": {

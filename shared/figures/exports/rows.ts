@@ -82,7 +82,9 @@ export async function readRows(
   position: PageQuery,
 ): Promise<Page<Cells>> {
   if (messages !== undefined) {
-    const page = await listMessages({ organizationId, isTest: false }, { ...messages, ...position });
+    // An export needs the scope that shows codes.
+    const viewer = { organizationId, isTest: false, hidesCodes: false };
+    const page = await listMessages(viewer, { ...messages, ...position });
     const fields = [...messageFields, ...detailFields];
     return inCells(page, fields, ({ delivery, pricing: { segments, total, currency } }) => ({
       delivery: delivery?.status,

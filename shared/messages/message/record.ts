@@ -112,7 +112,7 @@ export const MessageRecord = z.object({
 export type MessageRecord = z.infer<typeof MessageRecord>;
 
 /** Returns a message as a viewer sees it. */
-export function toApiMessage(record: MessageRecord, { hidesCodes = false }: Partial<Viewer> = {}): Message {
+export function toApiMessage(record: MessageRecord, { hidesCodes }: Pick<Viewer, "hidesCodes">): Message {
   const isHidden = hidesCodes && record.messageType === "otp" && record.verificationId === undefined;
   return {
     id: record.id,

@@ -18,7 +18,7 @@ import { markCancelled } from "../message/transitions.ts";
  */
 export async function cancelMessage(viewer: Viewer, messageId: string): Promise<Message> {
   const message = await readMessage(viewer, messageId);
-  if (message.status === "cancelled") return toApiMessage(message);
+  if (message.status === "cancelled") return toApiMessage(message, viewer);
   const at = now();
   if (message.status !== "queued" || message.scheduledAt === undefined) throw tooLate();
   if (Date.parse(message.scheduledAt) <= at.getTime()) throw tooLate();
@@ -35,7 +35,7 @@ export async function cancelMessage(viewer: Viewer, messageId: string): Promise<
   const found = await readMessage(viewer, messageId);
   if (found.status !== "cancelled") throw tooLate();
   if (refunded !== undefined) await countOutcomes([found]);
-  return toApiMessage(found);
+  return toApiMessage(found, viewer);
 }
 
 function tooLate(): ApiError {

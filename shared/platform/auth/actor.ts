@@ -29,7 +29,7 @@ export interface Viewer {
   readonly organizationId: string;
   readonly isTest: boolean;
   /** Whether the texts of one-time codes are hidden from it. */
-  readonly hidesCodes?: boolean;
+  readonly hidesCodes: boolean;
 }
 
 export function viewerOf({ organizationId, credential, scopes }: Actor): Viewer {

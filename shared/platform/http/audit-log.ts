@@ -1,7 +1,7 @@
 import { ApiError, errorCatalogue } from "../../api/contract/errors.ts";
 import { SendLimits } from "../../api/contract/key-limits.ts";
 import type { Route } from "../../api/routes/route.ts";
-import type { Actor } from "../auth/actor.ts";
+import { viewerOf, type Actor } from "../auth/actor.ts";
 import {
   digestOfNumber,
   writeAuditEntry,
@@ -47,7 +47,7 @@ export function auditLog<R extends Route>(
       const { actor, input, replayed } = event;
       if (actor === undefined || replayed !== undefined) return;
       // The log has what a test key tried to do to live data, too.
-      const viewer = { organizationId: actor.organizationId, isTest: false };
+      const viewer = { ...viewerOf(actor), isTest: false };
       const call = { actor, viewer, params: input?.params, body: input?.body };
       // The route's schemas have checked the parameters, which the compiler cannot follow through the generic.
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion
