@@ -84,6 +84,23 @@ describe("a message whose function ended before payment", () => {
     expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
   });
 
+  it("counts for the cap of its own day, also if the debit before was voided on the next one", async () => {
+    start = Date.parse("2031-05-01T23:50:00Z");
+    advance(0);
+    const organizationId = await openWallet(1_000_000);
+    await acceptWithoutEntry(organizationId);
+    await acceptWithoutEntry(organizationId);
+    advance(20);
+    const key = ledgerKey(await readWallet(organizationId), 2);
+    const amounts = { amountMicros: -priceMicros, balanceAfterMicros: 1_000_000 - priceMicros };
+    await putItem(ledgerEntry(voidEntry({ ...key, organizationId, seq: 2, ...amounts, feeCount: 0 })));
+    await acceptFor(organizationId);
+    advance(40);
+    await reconcileWallet(organizationId);
+    const { balanceMicros, spentTodayMicros } = await readWallet(organizationId);
+    expect([balanceMicros, spentTodayMicros]).toEqual([1_000_000 - priceMicros, priceMicros]);
+  });
+
   it("is deleted by the next pass when the one that voided its debit could not", async () => {
     const organizationId = await openWallet(1_000_000);
     await acceptWithoutEntry(organizationId);

@@ -6,7 +6,7 @@ export interface Position {
   readonly balanceMicros: number;
   /** How many fees were debited up to this seq; undefined if its entry does not show it. */
   readonly feeCount: number | undefined;
-  /** The time of this seq's entry. */
+  /** A time before the debits after this seq: a void entry may be much later than its debit, so its time does not count. */
   readonly at: string;
 }
 
@@ -15,19 +15,19 @@ export function positionAt(seq: number): Position {
   return { seq, balanceMicros: 0, feeCount: seq === 0 ? 0 : undefined, at: new Date(0).toISOString() };
 }
 
-/** Returns the position before an entry, as the entry shows it. */
+/** Returns the position before an entry, as the entry shows it, with a time after all debits before it. */
 export function positionBefore(entry: LedgerEntryRecord): Position {
-  const { seq, balanceMicros, feeCount, at } = positionAfter(entry);
-  const isFee = entry.type === "verification_fee";
+  const { seq, type, amountMicros, balanceAfterMicros, feeCount, createdAt: at } = entry;
   return {
     seq: seq - 1,
-    balanceMicros: balanceMicros - entry.amountMicros,
-    feeCount: isFee && feeCount !== undefined ? feeCount - 1 : feeCount,
+    balanceMicros: balanceAfterMicros - amountMicros,
+    feeCount: type === "verification_fee" && feeCount !== undefined ? feeCount - 1 : feeCount,
     at,
   };
 }
 
-/** Returns the position at an entry. */
-export function positionAfter({ seq, balanceAfterMicros, feeCount, createdAt }: LedgerEntryRecord): Position {
-  return { seq, balanceMicros: balanceAfterMicros, feeCount, at: createdAt };
+/** Returns the position at an entry, after another position. */
+export function positionAfter(entry: LedgerEntryRecord, { at }: Position): Position {
+  const { seq, type, balanceAfterMicros: balanceMicros, feeCount, createdAt } = entry;
+  return { seq, balanceMicros, feeCount, at: type === "void" ? at : createdAt };
 }

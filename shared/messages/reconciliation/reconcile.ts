@@ -83,8 +83,6 @@ class Pass implements Reconciliation {
   /** Not before the last settled entry was read, which may be lost. */
   #isBalanceKnown: boolean;
   #sinceSettled = { voids: 0, voidedFees: 0 };
-  /** The time of the last entry that is no void, which may be much later than its debit. */
-  #enteredAt = new Date(0).toISOString();
 
   constructor(wallet: WalletRecord) {
     this.#wallet = wallet;
@@ -105,7 +103,7 @@ class Pass implements Reconciliation {
     await this.#readMessages(entries);
     for (const entry of entries) {
       if (entry.seq === settledSeq) {
-        this.#moveTo(entry);
+        this.#position = positionAfter(entry, this.#position);
         this.#isBalanceKnown = true;
         this.#notedDays.add(nameOf(shardOfEntry(entry)));
         continue;
@@ -115,11 +113,12 @@ class Pass implements Reconciliation {
       const isRefundable = entry.type === "void" && entry.seq === this.#position.seq + 1;
       if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
       if (!(await this.#close(positionBefore(entry)))) return;
+      const debited = { from: this.#position.at, to: entry.createdAt };
       if (entry.type === "void") {
         // The function that voided it may have ended before the message was deleted.
-        await deleteUnpaidMessages(this.#wallet, [entry], { from: this.#enteredAt, to: entry.createdAt });
+        await deleteUnpaidMessages(this.#wallet, [entry], debited);
       }
-      if (!(await this.#pass(entry, { from: this.#position.at, to: entry.createdAt }))) return;
+      if (!(await this.#pass(entry, debited))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
     // The wallet was read before its entries, so missing entries up to its seq are a gap at the end of the ledger.
@@ -169,7 +168,7 @@ class Pass implements Reconciliation {
       if (written.outcome !== "committed") return false;
       this.voided += voids.length;
       // This comes before the refund, because no pass checks these seqs after it.
-      await deleteUnpaidMessages(this.#wallet, voids, { from: this.#enteredAt, to: end.at });
+      await deleteUnpaidMessages(this.#wallet, voids, { from: startedAt, to: end.at });
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (voids.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const entry of voids) {
@@ -210,16 +209,11 @@ class Pass implements Reconciliation {
       this.#sinceSettled.voids += 1;
       this.#sinceSettled.voidedFees += (entry.feeCount ?? before) - before;
     }
-    this.#moveTo(entry);
+    this.#position = positionAfter(entry, this.#position);
     await this.#noteDay(entry);
     const isOwed = entry.type === "void" && entry.amountMicros < 0 && entry.isReturned !== true;
     if (isOwed) return this.#refund(entry, debited);
     return true;
-  }
-
-  #moveTo(entry: LedgerEntryRecord): void {
-    this.#position = positionAfter(entry);
-    if (entry.type !== "void") this.#enteredAt = entry.createdAt;
   }
 
   /** Ensures that an entry's day has a counter, because a day that lost all its counts would never be recalculated. */
