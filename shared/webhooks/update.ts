@@ -15,7 +15,7 @@ import { toApiWithHealth } from "./webhooks.ts";
 
 /**
  * Changes the given fields of a webhook. Enabling it, or another URL, deletes its previous failures. All owners are notified of
- * another URL and of more events, because someone else may get to know of the messages.
+ * another URL, of more events and when it is called again. By these, someone else may get to know of the messages.
  * @param limits those of the calling key
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND, INSUFFICIENT_SCOPE, UNAVAILABLE
  */
@@ -39,12 +39,12 @@ export async function updateWebhook(
   };
   const { organizationId } = viewer;
   const update = updateOf(keys.webhook(organizationId, webhookId), changes, { present: ["pk"] });
-  const isOtherUrl = url !== undefined && url !== webhook.url;
-  const hasMoreEvents = events?.some((each) => !webhook.events.includes(each)) === true;
-  const notices =
-    (isOtherUrl || hasMoreEvents) && webhook.test === undefined
-      ? await changeNotices(organizationId, "webhookChanged")
-      : [];
+  const showsMore =
+    (url !== undefined && url !== webhook.url) ||
+    (enabled === true && webhook.disabledAt !== undefined) ||
+    events?.some((each) => !webhook.events.includes(each)) === true;
+  const isNoticed = showsMore && webhook.test === undefined;
+  const notices = isNoticed ? await changeNotices(organizationId, "webhookChanged") : [];
   const updated = await transact({ webhook: update, notices: notices.map(owedEmail) });
   if (updated.outcome === "rejected") throw new ApiError("NOT_FOUND");
   await queueOwedEmails(notices);

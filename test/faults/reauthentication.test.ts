@@ -124,6 +124,10 @@ describe("all owners get an email", () => {
       ["PATCH", `/v1/webhooks/${id}`, { events: ["message.sent", "message.received"] }, secret],
       // The same address, and fewer events.
       ["PATCH", `/v1/webhooks/${id}`, { url: "https://example.com/other", events: ["message.sent"] }, secret],
+      ["PATCH", `/v1/webhooks/${id}`, { enabled: false }, owner.token],
+      ["PATCH", `/v1/webhooks/${id}`, { enabled: true }, secret],
+      // It is enabled.
+      ["PATCH", `/v1/webhooks/${id}`, { enabled: true }, secret],
       ["POST", `/v1/webhooks/${id}/rotate-secret`, undefined, secret],
       ["POST", "/v1/webhooks/callbacks/rotate-secret", undefined, secret],
       // A stricter profile than before, then three that are weaker.
@@ -144,7 +148,7 @@ describe("all owners get an email", () => {
     }
     const counts = {
       "A webhook was created": 1,
-      "A webhook was changed": 2,
+      "A webhook was changed": 3,
       "The secret of a webhook was replaced": 2,
       "The guard of verifications was weakened": 3,
       "The recipients of emails were changed": 1,

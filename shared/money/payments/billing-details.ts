@@ -21,9 +21,9 @@ export function checkedDetails(details: BillingDetails): BillingDetails {
   return { ...details, vatNumber: read.number };
 }
 
-/** Returns what invoices show of billing details, as a text that differs where they do. */
-function buyerIn({ emails: _emails, ...buyer }: BillingDetails): string {
-  return JSON.stringify(Object.entries(buyer).toSorted(([one], [other]) => one.localeCompare(other)));
+/** Returns what invoices show of billing details. */
+function buyerIn({ emails: _emails, ...buyer }: BillingDetails): Omit<BillingDetails, "emails"> {
+  return buyer;
 }
 
 /**
@@ -40,7 +40,8 @@ export async function saveBillingDetails(organizationId: string, request: Billin
     { payments: undefined, warnings: undefined, ...details.emails },
   );
   // The first details replace none.
-  const isOtherBuyer = billing.details !== undefined && buyerIn(details) !== buyerIn(billing.details);
+  const isOtherBuyer =
+    billing.details !== undefined && !isDeepStrictEqual(buyerIn(details), buyerIn(billing.details));
   const notices = [
     ...(isSame ? [] : await changeNotices(organizationId, "recipientsChanged")),
     ...(isOtherBuyer ? await changeNotices(organizationId, "billingChanged") : []),

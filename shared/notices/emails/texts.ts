@@ -132,11 +132,11 @@ export function ownerNoticeText(notice: OwnerNotice): EmailText {
     ],
     webhookChanged: [
       "A webhook was changed",
-      `A webhook of ${organization} calls another address, or gets more events about your messages.`,
+      `A webhook of ${organization} calls another address, gets more events about your messages, or was enabled again.`,
     ],
     webhookSecretReplaced: [
       "The secret of a webhook was replaced",
-      `The gateway signs calls to a webhook of ${organization} with a new secret. The former one also signs for a day.`,
+      `The gateway signs calls of ${organization} with a new secret. A former one also signs for a day.`,
     ],
     webhookMade: [
       "A webhook was created",
