@@ -84,6 +84,18 @@ it("an operator's entry that came after its seals is no difference, and its late
   expect(await differences()).toEqual([{ at: id, is: "added" }]);
 });
 
+it("the outcome of a command that took hours needs no notice", async () => {
+  const id = newId("aud");
+  const job = { id, event: { organizationId, action: "wallets verify" }, claimedArn: "arn" };
+  await writeOperatorEntry(job, "AIDA:bob", new Date());
+  later(3 * hourMs);
+  await sealAuditLog(organizationId);
+  await writeOperatorEntry({ ...job, ending: { outcome: "done" } }, "AIDA:bob", new Date());
+  later(2 * hourMs);
+  expect(await sealAuditLog(organizationId)).toBe(1);
+  expect(await differences()).toEqual([]);
+});
+
 it("an outcome that came after its entry was sealed is no difference if its job sent it", async () => {
   const id = newId("aud");
   const job = { id, event: { organizationId, action: "wallets debit" }, claimedArn: "arn" };

@@ -170,7 +170,7 @@ it("months are closed in order, so that later costs of a day that was open get i
   await costsOn("2031-03-20", customer, { costMicros: 100, isFinal: false });
   const { costMicros } = await closeBooks(march, closing);
   const ofJune = async () => closeBooks("2031-06", closing);
-  await expect(ofJune()).rejects.toThrow("Run books close 2031-04 first: 2031-03 is closed.");
+  await expect(ofJune()).rejects.toThrow("Run books close 2031-04 first: months are closed in order.");
   const april = await closeBooks("2031-04", closing);
   await costsOn("2031-03-20", customer, { costMicros: 150, isFinal: true });
   const may = await closeBooks("2031-05", closing);

@@ -75,7 +75,7 @@ export async function startClosing(
   month: string,
   { closedBy, accepted = [], reason }: Request,
 ): Promise<BooksClosing> {
-  await checkClosable(month);
+  const lastBooks = await checkClosable(month);
   const earlier = await findClosing(month);
   const isSame = earlier?.accepted.join() === accepted.join() && earlier.reason === reason;
   if (earlier?.status === "running" && isSame) {
@@ -87,7 +87,7 @@ export async function startClosing(
     id: randomUUID(),
     month,
     status: "running",
-    isAfterBooks: (await findBooksTotal(monthAfter(month, -1))) !== undefined,
+    isAfterBooks: lastBooks === monthAfter(month, -1),
     ...((await nearestBooks(month, 1)) !== undefined && { isBeforeBooks: true }),
     accepted: [...accepted],
     reason,
@@ -117,7 +117,11 @@ export function problemOf({ month, total, failed, failures }: BooksClosing): str
   return [count, ...failures, ...(rest > 0 ? [`The reasons of ${rest} more are left out.`] : [])].join(" ");
 }
 
-async function checkClosable(month: string): Promise<void> {
+/**
+ * Returns the last month with books before a month that can be closed; undefined if there is none.
+ * @throws RejectedError when it cannot be closed
+ */
+async function checkClosable(month: string): Promise<string | undefined> {
   const closed = await findBooksTotal(month);
   if (closed !== undefined) {
     throw new RejectedError(`${month} was closed at ${closed.closedAt} by ${closed.closedBy}.`);
@@ -134,9 +138,10 @@ async function checkClosable(month: string): Promise<void> {
     // A month without any movement or balance fails, and has no costs that follow.
     const isEmpty = before?.status === "failed" && before.failed === 0;
     if (isEmpty || (last === undefined && before === undefined)) continue;
-    const reason = before === undefined ? `${last} is closed` : `its closing is ${before.status}`;
+    const reason = before === undefined ? "months are closed in order" : `its closing is ${before.status}`;
     throw new RejectedError(`Run books close ${open} first: ${reason}.`);
   }
+  return last;
 }
 
 /** Returns the nearest month with books before (-1) or after (1) a month; undefined if there is none. */

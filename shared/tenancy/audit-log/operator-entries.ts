@@ -9,7 +9,7 @@ import {
   writeAuditEntry,
   writeAuditOutcome,
 } from "../../platform/table/audit-log.ts";
-import { noticeLateEntry, restMs } from "./seals.ts";
+import { digestOfStored, noticeLateEntry, patienceMs, restMs } from "./seals.ts";
 
 /*
  * The entries of operators' commands. The operators may only queue them, and one function writes them. So no one can write an
@@ -21,8 +21,9 @@ const { action, subject, before } = AuditEntryRecord.shape;
 /** How far a wrong clock may be ahead. The time in an ID may be long before its job, which repeats an entry or was parked. */
 const maxAheadMs = 15 * minuteMs;
 
-/** From this age, the seals may pass an entry before it is written. */
+/** From these ages, the seals may pass an entry before it is written, and one that is there before its outcome is written. */
 const lateMs = restMs / 2;
+const lateOutcomeMs = patienceMs / 2;
 
 export const OperatorEntry = z.object({
   id: idSchema("aud"),
@@ -36,8 +37,8 @@ export const OperatorEntry = z.object({
 export type OperatorEntry = z.infer<typeof OperatorEntry>;
 
 /**
- * Writes an entry and its outcome. Both can be repeated. After half an hour, for example from the dead letters, another entry
- * notes that.
+ * Writes an entry and its outcome. Both can be repeated. If the seals may have passed them, for example because the job was among
+ * the dead letters, another entry notes that.
  * @param senderId from SQS
  * @param sentAt from SQS; the time of the entry, because the sender has chosen the one in the ID
  * @throws Error when it could not be written, another person has written an entry with its ID, or the ID has a later time
@@ -50,7 +51,14 @@ export async function writeOperatorEntry(
   const actor = { type: "operator", identity: senderId, claimedArn } as const;
   const isOfNow = momentOf(id).getTime() <= sentAt.getTime() + maxAheadMs;
   if (!isOfNow) throw new Error(`the time in ${id} is after that of its job`);
+  const ageMs = now().getTime() - momentOf(id).getTime();
+  // A long command ends hours after its entry, for whose outcome the seals wait.
+  const isAwaited =
+    ageMs > lateMs &&
+    ageMs <= lateOutcomeMs &&
+    ending !== undefined &&
+    (await digestOfStored(event.organizationId, id)) !== undefined;
   const entry = await writeAuditEntry({ ...event, actor }, id, sentAt);
   if (ending !== undefined) await writeAuditOutcome(entry, ending);
-  if (now().getTime() - momentOf(id).getTime() > lateMs) await noticeLateEntry(entry);
+  if (ageMs > lateMs && !isAwaited) await noticeLateEntry(entry);
 }

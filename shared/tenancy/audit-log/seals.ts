@@ -18,7 +18,7 @@ import { insertOf, putItem } from "../../platform/table/write.ts";
 
 /** Entries are sealed an hour after they are written, and those without an outcome after a day. */
 export const restMs = hourMs;
-const patienceMs = dayMs;
+export const patienceMs = dayMs;
 
 /** The most entries in a seal: about 10 KB, or 110 KB with the longest sort keys. */
 const maxSealed = 100;
@@ -102,11 +102,14 @@ export async function verifyAuditLog(
       const { id, digest, withoutOutcome, notice } = each;
       const expected = sealed.get(id);
       sealed.delete(id);
-      if (expected === digest && notice !== undefined) notices.add(textOf(notice));
-      // The entries of a missing seal are before those of the next one.
-      if (expected === undefined) add(id, isNext ? "added" : "not sealed", isNext ? digest : undefined);
-      else if (expected === withoutOutcome && expected !== digest) add(id, "late outcome", digest);
-      else if (expected !== digest) add(id, "changed");
+      if (expected === digest) {
+        if (notice !== undefined) notices.add(textOf(notice));
+      } else if (expected === undefined) {
+        // The entries of a missing seal are before those of the next one.
+        if (isNext) add(id, "added", digest);
+        else add(id, "not sealed");
+      } else if (expected === withoutOutcome) add(id, "late outcome", digest);
+      else add(id, "changed");
     }
     for (const id of sealed.keys()) add(id, "missing");
     entries += seal.entries.length;
@@ -135,14 +138,21 @@ const NoticeOfLate = z.object({
 });
 type NoticeOfLate = z.infer<typeof NoticeOfLate>["subject"];
 
+/** Returns the digest of an entry with its outcome, as they are stored; undefined if there is no entry. */
+export async function digestOfStored(
+  organizationId: string | undefined,
+  id: string,
+): Promise<string | undefined> {
+  const ofSameStart = await readEntries(auditLogOf(organizationId), id.slice(0, -1), id);
+  return ofSameStart.find((each) => each.id === id)?.digest;
+}
+
 /**
- * Adds an entry about a late one, which the seals may have passed. The next seal has its digest by that.
+ * Adds an entry with the digest of a late one, which the seals may have passed. The next seal has both by that.
  * @param actor who sent the late entry
  */
 export async function noticeLateEntry({ id, organizationId, actor }: AuditEntryRecord): Promise<void> {
-  const ofSameStart = await readEntries(auditLogOf(organizationId), id.slice(0, -1), id);
-  const { digest = "" } = ofSameStart.find((each) => each.id === id) ?? {};
-  const subject: NoticeOfLate = { id, digest };
+  const subject: NoticeOfLate = { id, digest: (await digestOfStored(organizationId, id)) ?? "" };
   await writeAuditEntry({
     organizationId,
     actor,
