@@ -13,7 +13,7 @@ const StoredExport = z.object({
   sk: z.string(),
   status: z.optional(z.string()),
   content: z.optional(ExportPartRecord.shape.content),
-  expiresAt: z.number(),
+  expiresAt: z._default(z.number(), 0),
 });
 
 /**
@@ -34,7 +34,10 @@ export async function eraseExportsOf(
   });
   for (const id of affected) {
     const itsItems = { from: id, to: `${id}#~` };
-    await forEachOf(StoredExport, pk, async ({ sk }) => void (await deleteItem({ pk, sk })), itsItems);
+    const erase = async ({ sk }: { readonly sk: string }): Promise<void> => {
+      await deleteItem({ pk, sk });
+    };
+    await forEachOf(StoredExport, pk, erase, itsItems);
   }
   return { exports: affected.size, running };
 }

@@ -103,12 +103,13 @@ async function reserveNamed(
 ): Promise<NotCovered | Reservation> {
   const pending = `${amount}#${name}`;
   const use = useToday(limit, subject, amount, pending);
-  const isOwn = (found: CountedUses): boolean => found.pending.has(pending);
-  let reserved = await updateItem(CountedUses, use, { isOwn });
+  const reserve = async (): Promise<Outcome<CountedUses>> =>
+    updateItem(CountedUses, use, { isOwn: (found) => found.pending.has(pending) });
+  let reserved = await reserve();
   // An attempt that died may have reserved another amount.
   const others = [...countOf(reserved).pending].filter((each) => each !== pending && nameIn(each) === name);
   for (const other of others) await updateItem(CountedUses, releaseOf(use.key, other));
-  if (others.length > 0 && !reserved.applied) reserved = await updateItem(CountedUses, use, { isOwn });
+  if (others.length > 0 && !reserved.applied) reserved = await reserve();
   if (!reserved.applied) return notCovered(limit, reserved);
   const settle = updateOf(use.key, { take: { pending: new Set([pending]) } }, { contains: { pending } });
   return {
@@ -151,18 +152,17 @@ export async function withinReservations<Accepted>(
   accept: () => Promise<Accepted>,
   isUnused: (error: unknown) => boolean,
 ): Promise<Accepted> {
+  const endEach = async (end: (each: Reservation) => Promise<unknown>): Promise<void> => {
+    await Promise.all(reservations.map(end)).catch((error: unknown) => {
+      log.warn("reservation.not_ended", { error });
+    });
+  };
   try {
     const accepted = await accept();
-    await Promise.all(reservations.map(async (each) => each.settle())).catch((error: unknown) => {
-      log.warn("reservation.not_settled", { error });
-    });
+    await endEach(async (each) => each.settle());
     return accepted;
   } catch (error) {
-    if (isUnused(error)) {
-      await Promise.all(reservations.map(async (each) => each.release())).catch((cause: unknown) => {
-        log.warn("reservation.not_released", { error: cause });
-      });
-    }
+    if (isUnused(error)) await endEach(async (each) => each.release());
     throw error;
   }
 }

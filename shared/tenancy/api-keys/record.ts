@@ -43,9 +43,9 @@ type LaterScopes = z.infer<z.ZodMiniObject<typeof laterScopes>>;
 function withLaterScopes<
   Item extends LaterScopes & { scopes?: Scope[] | undefined; test?: true | undefined },
 >(item: Item): Item {
-  if (item.mayCharge === true) item.scopes?.push("charge");
-  const { personal = item.test !== true && item.scopes?.includes("read") } = item;
-  if (personal === true) item.scopes?.push("personal");
+  const { scopes, test, mayCharge, personal = test !== true && scopes?.includes("read") } = item;
+  if (mayCharge === true) scopes?.push("charge");
+  if (personal === true) scopes?.push("personal");
   return item;
 }
 
