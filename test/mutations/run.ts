@@ -42,9 +42,7 @@ function run(
 }
 
 /** Returns why a mutation is a failure; undefined if the tests notice it. */
-function problemOf({ name, file, from, tests }: Mutation): string | undefined {
-  const source = readFileSync(path.join(projectRoot, file), "utf8");
-  if (source.split(from).length !== 2) return `"${from}" does not occur once in ${file}`;
+function problemOf({ name, tests }: Mutation): string | undefined {
   const result = run(tests, name);
   if (result === undefined) return "the tests did not run";
   return result.failed > 0 ? undefined : `${result.passed} tests of ${tests.join(", ")} do not notice it`;
@@ -62,6 +60,7 @@ const report = process.argv.find((each) => each.startsWith("--outputFile.junit="
 if (report !== undefined) {
   const escaped = (text: string): string =>
     text.replaceAll(/[&<>"]/g, (character) => `&#${character.codePointAt(0)};`);
+  // `.ci/run` counts a test without a time as not run.
   const cases = [...problems].map(
     ([name, problem]) =>
       `<testcase classname="mutations" name="${escaped(name)}" time="1">` +
