@@ -6,7 +6,7 @@ import { webhooksMadeWith } from "../../shared/webhooks/webhooks.ts";
 
 export const handler = endpoint(
   routes.deleteApiKey,
-  // The key ends first, whatever the list takes.
+  // The key ends first, also if its webhooks cannot be listed.
   async ({ actor, params: { id } }) => ({
     ...(await deleteApiKey(actor, id)),
     webhooks: await webhooksMadeWith(actor.organizationId, id),

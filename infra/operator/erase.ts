@@ -35,8 +35,8 @@ const recipient = command({
   summary: "Erase a phone number from contacts, messages and deliveries",
   details:
     "Also erases texts of messages, inbound messages, contents of webhook deliveries and exports. An opt-out is kept, with the " +
-    "number only. Messages, deliveries and exports in progress are counted as left: repeat the command a day later. By then stored responses " +
-    "to repeated requests have expired too. The command reads all messages of the organizations.",
+    "number only. Messages, deliveries and exports in progress are counted as left: repeat the command a day later. By then " +
+    "stored responses to repeated requests have expired too. The command reads all messages of the organizations.",
   examples: ["15005550100 ada@example.com", "+15005550100 --stage prod"],
   asksFirst: true,
   input: z.object({

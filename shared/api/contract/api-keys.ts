@@ -44,8 +44,8 @@ export const CreateApiKeyRequest = z.prefault(
       limits: notNull(z.optional(SendLimitsRequest)).register(z.globalRegistry, {
         description:
           "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
-          "others. A limited key sends, drafts campaigns, and manages the keys and webhooks that were made with it. It cannot change contacts, templates, " +
-          "or other data and settings that later messages depend on.",
+          "others. A limited key sends, drafts campaigns, and manages the keys and webhooks that were made with it. It cannot " +
+          "change contacts, templates, or other data and settings that later messages depend on.",
       }),
       test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
         description:

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
 /**
- * The scopes of credentials. Each route requires one of them. `personal` is for personal data of others in bulk or beyond
- * messages: business verification, audit log, exports, texts of one-time codes.
+ * The scopes of credentials. Each route requires one of them. `personal` is for the business verification, the audit log,
+ * exports, and the texts of messages of type `otp`. A held message has its text for all, because a person decides about it.
  */
 export const Scope = z
   .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys", "charge", "personal"])
