@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { sendEmail } from "../../shared/accounts/emails/send-email.ts";
-import { EmailJob } from "../../shared/notices/emails/email-job.ts";
+import { EmailJob } from "../../shared/notices/emails/email-kinds.ts";
 import { EmailFeedback, recordFeedback } from "../../shared/notices/emails/feedback.ts";
 import { worker } from "../../shared/platform/jobs/worker.ts";
 

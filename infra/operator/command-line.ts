@@ -9,6 +9,7 @@ import { booksCommands } from "./books.ts";
 import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
 import type { Context } from "./context.ts";
+import { credentialCommands } from "./credentials.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
 import { deliveryCommands } from "./deliveries.ts";
 import { deskCommand } from "./desk.ts";
@@ -51,6 +52,7 @@ export const commands: readonly OperatorCommand[] = [
   exportOrganization,
   ...eraseCommands,
   ...userCommands,
+  ...credentialCommands,
   ...suppressionCommands,
   ...movementCommands,
   ...walletCommands,

@@ -169,23 +169,25 @@ interface Streams {
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks the operator to type a given text. @returns whether they did; the end of the input counts as no */
-export async function agrees(
-  what: string,
-  answer: string,
+/** Prompts the operator. @returns the line that they typed; undefined at the end of the input */
+export async function readLine(
+  question: string,
   streams: Streams = { input: process.stdin, output: process.stderr },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const lines = createInterface(streams);
   const ended = new AbortController();
   lines.once("close", () => ended.abort());
   try {
-    const question = printable(`${what}\nType ${answer} to continue: `);
-    const typed = await lines.question(question, { signal: ended.signal });
-    return typed.trim() === answer;
+    return await lines.question(printable(question), { signal: ended.signal });
   } catch (error) {
-    if (ended.signal.aborted) return false;
+    if (ended.signal.aborted) return undefined;
     throw error;
   } finally {
     lines.close();
   }
+}
+
+/** Asks the operator to type a given text. @returns whether they did; the end of the input counts as no */
+export async function agrees(what: string, answer: string, streams?: Streams): Promise<boolean> {
+  return (await readLine(`${what}\nType ${answer} to continue: `, streams))?.trim() === answer;
 }

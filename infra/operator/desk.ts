@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { fstatSync } from "node:fs";
 
 import * as z from "zod/mini";
 
@@ -10,7 +11,8 @@ export const deskCommand = command({
   summary: "Serve pages for the daily work on this machine",
   details:
     "Prints a link that works once. The pages run these commands with your credentials: they show the same questions, and make " +
-    "the same entries in the audit log. Ctrl-C or the end of the terminal ends them, and eight hours end the session.",
+    "the same entries in the audit log. Ctrl-C or the end of the terminal ends them, and eight hours end the session. In the " +
+    "background, with a closed standard input, the desk ends with `kill`.",
   examples: ["", "--stage prod"],
   input: z.object({}),
   run: async (_, { output, stage, ...connection }) => {
@@ -24,6 +26,9 @@ export const deskCommand = command({
     const identity = await operatorIdentity(stage);
     const { link, server } = await startDesk({ commands, stage, connection, identity, files });
     output.result({ link }, `Open ${link}\nCtrl-C ends the desk.`);
+    // A closed standard input is a file or a device, whose end has no meaning.
+    const input = fstatSync(process.stdin.fd);
+    if (!process.stdin.isTTY && !input.isFIFO() && !input.isSocket()) return;
     // The terminal, or the program that started the desk, has ended.
     process.stdin.resume();
     await once(process.stdin, "end");

@@ -19,6 +19,8 @@ export const WebhookRecord = z.object({
   /** Both exist exactly while the webhook is disabled. */
   disabledAt: z.optional(z.string()),
   disabledReason: z.optional(DisabledReason),
+  /** The same as `disabledAt` if the operator disabled it: the release before does not know `by_operator`. */
+  stoppedAt: z.optional(z.string()),
   createdAt: z.string(),
   /** The user who registered it, also with an API key; absent in items of 0.3.0. */
   createdBy: z.optional(z.string()),
@@ -80,8 +82,10 @@ export function requireOwnWebhook({ budgetKeyId }: WebhookRecord, limits: KeyLim
 
 /** Returns a webhook as its owner sees it. @param health how it fails, if it does */
 export function toApiWebhook(webhook: WebhookRecord, health?: FailingHealth): Webhook {
-  const { id, url, events, test, disabledAt, disabledReason, createdAt } = webhook;
+  const { id, url, events, test, disabledAt, stoppedAt, createdAt } = webhook;
   const status = disabledAt === undefined ? "enabled" : "disabled";
+  const isStopped = disabledAt !== undefined && disabledAt === stoppedAt;
+  const disabledReason = isStopped ? "by_operator" : webhook.disabledReason;
   const { failingSince, lastFailure } = health ?? {};
   return { id, url, events, test, status, disabledReason, disabledAt, failingSince, lastFailure, createdAt };
 }

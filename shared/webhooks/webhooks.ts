@@ -1,6 +1,7 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { Page, PageQuery } from "../api/contract/primitives.ts";
 import type { Webhook } from "../api/contract/webhooks.ts";
+import { owedStop } from "../notices/emails/email-job.ts";
 import type { KeyLimits, Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
@@ -65,6 +66,21 @@ export async function disableWebhook(webhook: WebhookRecord, reason: "failing" |
       { present: ["pk"], absent: ["disabledAt"], is: { url: webhook.url } },
     ),
   );
+}
+
+/**
+ * Disables a webhook for an operator. Owners and administrators get an email within twenty minutes. One that is disabled already
+ * keeps its reason.
+ * @returns whether this call disabled it
+ */
+export async function stopWebhook({ organizationId, id }: WebhookRecord): Promise<boolean> {
+  const stoppedAt = now().toISOString();
+  const set = { disabledAt: stoppedAt, disabledReason: "by_customer", stoppedAt } as const;
+  const stopped = await transact({
+    webhook: updateOf(keys.webhook(organizationId, id), { set }, { present: ["pk"], absent: ["disabledAt"] }),
+    notice: owedStop(organizationId, "webhook", id),
+  });
+  return stopped.outcome === "committed";
 }
 
 /**

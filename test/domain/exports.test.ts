@@ -11,7 +11,7 @@ import { csvOf } from "../../shared/figures/exports/csv.ts";
 import { getExport, getExportPart } from "../../shared/figures/exports/read.ts";
 import { ExportRecord, type ExportJob } from "../../shared/figures/exports/record.ts";
 import { runExport } from "../../shared/figures/exports/run.ts";
-import { EmailJob } from "../../shared/notices/emails/email-job.ts";
+import { EmailJob } from "../../shared/notices/emails/email-kinds.ts";
 import { DynamoDb } from "../../shared/platform/aws/dynamodb.ts";
 import { Ses } from "../../shared/platform/aws/ses.ts";
 import { Sqs } from "../../shared/platform/aws/sqs.ts";

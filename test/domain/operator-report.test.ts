@@ -9,7 +9,7 @@ import type { ProviderDispute } from "../../shared/money/payments/provider.ts";
 import { paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { minorUnitsOf } from "../../shared/money/wallet/money.ts";
-import type { OperatorNotice } from "../../shared/notices/emails/email-job.ts";
+import type { OperatorNotice } from "../../shared/notices/emails/email-kinds.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { transact } from "../../shared/platform/table/transact.ts";

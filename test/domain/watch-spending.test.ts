@@ -6,7 +6,7 @@ import { operatorsText } from "../../shared/figures/operators/report.ts";
 import { watchSpending } from "../../shared/figures/operators/watch.ts";
 import { noteAccepted } from "../../shared/messages/counts/accepted-of-day.ts";
 import { noteDay } from "../../shared/messages/counts/counts.ts";
-import { EmailJob } from "../../shared/notices/emails/email-job.ts";
+import { EmailJob } from "../../shared/notices/emails/email-kinds.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { oneShard, reshard, shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { advance } from "../support/clock.ts";

@@ -7,7 +7,7 @@ import { noteVerifiedEmail } from "../../shared/accounts/organizations/verificat
 import { resetSecondFactor } from "../../shared/accounts/second-factor/reset.ts";
 import { VerifiedEmail } from "../../shared/api/contract/accounts.ts";
 import { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
-import type { Email } from "../../shared/notices/emails/email-job.ts";
+import type { Email } from "../../shared/notices/emails/email-kinds.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { findInvitationOf } from "../../shared/tenancy/organizations/member-record.ts";
 import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";

@@ -73,6 +73,9 @@ beforeAll(async () => {
   const { id: message } = await customer.send({ to, message: text });
   const kyc = dataOf(await customer.call("/v1/kyc", { json: { businessName: "Ada" } }), KycSubmission);
   const { id: sid } = await customer.client.createSenderId({ body: { senderId: "ADASHOP" } });
+  const spare = await customer.client.createApiKey();
+  const hook = await customer.client.createHook({ body: { kind: "logto" } });
+  const webhook = await customer.client.createWebhook({ body: { url: "http://127.0.0.1:9/nobody" } });
   const other = await operated.register();
   const paid = await outputOf(`wallets credit ${email} 20 --type payment --reason x --reference bank --json`);
   const { paymentId } = JSON.parse(paid);
@@ -120,7 +123,13 @@ beforeAll(async () => {
     "organizations export": `${email} --to ${folder}/export-ROLE`,
     "organizations erase": other.organizationId,
     "recipients erase": `15005550199 ${email}`,
-    "users end-sessions": email,
+    "users list": email,
+    "users end-sessions": `${email} --reason x`,
+    "keys list": email,
+    "keys disable": `${spare.id} --organization ${email} --reason x`,
+    "hooks disable": `${hook.id} --reason x`,
+    "webhooks list": email,
+    "webhooks disable": `${email} ${webhook.id} --reason x`,
     "users reset-second-factor": email,
     "suppressions show": "ROLE@example.com",
     "suppressions remove": "ROLE@example.com",

@@ -259,6 +259,18 @@ it("names the AWS identity in the audit log, and ends with the program that star
   await account.stop();
 });
 
+it("stays in the background, where standard input is closed", async () => {
+  const env = { PATH: process.env["PATH"], DATA_DIR: operated.dataFolder };
+  const typed = ["infra/operator/main.ts", "desk", "--json"];
+  const child = spawn(process.execPath, typed, { env, stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = z.tuple([z.string()]).parse(await once(createInterface(child.stdout), "line"));
+  const desk = new DeskClient(z.object({ link: z.string() }).parse(JSON.parse(line)).link);
+  await desk.begin();
+  expect(await desk.send("desk", {})).toMatchObject({ status: 200 });
+  child.kill();
+  expect(await once(child, "exit")).toEqual([null, "SIGTERM"]);
+});
+
 it("opens from the link of the local gateway, as often as someone opens it, and ends with its server", async () => {
   const { link, server } = await startDeskLink(operated.dataFolder);
   const open = async (url: string, headers = {}): Promise<Response> =>

@@ -92,7 +92,9 @@ it("the operator ends all sessions of a user, also with a slow clock, which is i
   const cookie = await logIn();
   expect(await statuses(cookie)).toEqual([200, 200]);
   vi.setSystemTime(Date.now() - minuteMs);
-  const ended = await outputOf(`users end-sessions ${email.toUpperCase()}`).finally(() => vi.useRealTimers());
+  const ended = await outputOf(`users end-sessions ${email.toUpperCase()} --reason x`).finally(() =>
+    vi.useRealTimers(),
+  );
   expect(ended).toBe(`all sessions of ${user.id} have ended\n`);
   expect(await statuses(cookie)).toEqual([401, 401]);
   expect((await statuses(await logIn()))[0]).toBe(200);

@@ -115,11 +115,12 @@ export async function captured(work: () => Promise<void>): Promise<{ stdout: str
   return texts;
 }
 
-/** Runs an operator command as a person would, on the gateway of a folder, and waits for its end. */
+/** Runs an operator command as a person would, on the gateway of a folder, and waits for its end. @param input its standard input */
 export async function operatorProcess(
   dataFolder: string,
   typed: Typed,
   environment: Readonly<Record<string, string>> = {},
+  input = "",
 ): Promise<Ended> {
   return new Promise((resolve) => {
     const env = { PATH: process.env["PATH"], DATA_DIR: dataFolder, ...environment };
@@ -127,7 +128,7 @@ export async function operatorProcess(
     const child = execFile(process.execPath, [file, ...wordsOf(typed)], { env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
-    child.stdin?.end();
+    child.stdin?.end(input);
   });
 }
 

@@ -65,6 +65,15 @@ export const pages: readonly DeskPage[] = [
       rowActions: ofPayment,
     }),
     panel("Messages", "messages list --organization {id}"),
+    panel("API keys and login hooks", "keys list {id}", {
+      without: ["CREATED WITH", "SCOPES"],
+      rowActions: ["keys disable {id} --organization {organizationId}"],
+    }),
+    panel("Webhooks", "webhooks list {id}", {
+      without: ["CREATED WITH"],
+      rowActions: ["webhooks disable {organizationId} {id}"],
+    }),
+    panel("Users", "users list {id}", { rowActions: ["Log out everywhere: users end-sessions {email}"] }),
     panel("Own prices", "prices list --organization {id}"),
     panel("Audit log", "audit-log {id}"),
   ]),

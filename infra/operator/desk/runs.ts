@@ -29,8 +29,8 @@ const lines = pages.flatMap(({ actions: ofPage = [], panels }) => [
   ...panels.flatMap(({ line, actions = [], rowActions = [] }) => [line, ...actions, ...rowActions]),
 ]);
 
-/** Parts that set the table, or print a secret or a format for programs. */
-const onlyOnCommandLine: ReadonlySet<string> = new Set(["callbacks", "csv", "table"]);
+/** Parts that set the table, read standard input, or print a secret or a format for programs. */
+const onlyOnCommandLine: ReadonlySet<string> = new Set(["callbacks", "csv", "secretStdin", "table"]);
 
 /** The commands that the pages name, with the parts that the desk offers. */
 export function offeredCommands(commands: readonly OperatorCommand[]): ShownCommand[] {

@@ -1,12 +1,11 @@
 import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../api/contract/api-keys.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
+import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { isSensitive, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { hourMs, now } from "../../platform/clock.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { log } from "../../platform/log.ts";
 import { transact } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
@@ -139,7 +138,7 @@ export async function rotateApiKey(
  * Returns the emails that notify the owners of a new key. There are none for a key that has an end and can neither make
  * keys nor move money, and for a test key.
  */
-async function noticesOf({ organizationId, scopes, test, validUntil }: ApiKeyRecord): Promise<QueuedJob[]> {
+async function noticesOf({ organizationId, scopes, test, validUntil }: ApiKeyRecord): Promise<QueuedEmail[]> {
   if (test === true || (validUntil !== undefined && !isSensitive(scopes))) return [];
   return changeNotices(organizationId, "apiKeyMade");
 }

@@ -5,7 +5,7 @@ import { listHeldMessages } from "../../messages/accept/held.ts";
 import { readSenderIds } from "../../messages/sender-ids/record.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
 import { billingText } from "../../money/payments/billing-text.ts";
-import type { EmailJob } from "../../notices/emails/email-job.ts";
+import type { EmailJob } from "../../notices/emails/email-kinds.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
 import {
@@ -15,6 +15,7 @@ import {
   noteSentEmail,
   releaseEmail,
 } from "../../notices/emails/sent-record.ts";
+import { sessionsEndedText, stoppedText } from "../../notices/emails/stop-texts.ts";
 import { findSuppression } from "../../notices/emails/suppression-record.ts";
 import {
   exportReadyText,
@@ -100,6 +101,7 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
     case "reviewDecided":
     case "secondFactorChanged":
     case "spendCapReached":
+    case "stopped":
       return [[noticesPerAddress, to]];
   }
 }
@@ -195,6 +197,13 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "secondFactorChanged": {
       const user = await findVerified(job.userId);
       return user && { to: user.email, text: secondFactorChangedText(job.change) };
+    }
+    case "stopped": {
+      const { organizationId, what, stoppedId } = job;
+      if (what !== "sessions")
+        return toMembers(organizationId, "decisions", async (name) => stoppedText(name, what, stoppedId));
+      const user = await findVerified(stoppedId);
+      return user && { to: user.email, text: sessionsEndedText() };
     }
     case "exportReady": {
       const user = await findVerified(job.userId);

@@ -1,10 +1,9 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Member, UpdateMemberRequest } from "../../api/contract/members.ts";
 import type { Role } from "../../api/contract/scopes.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
+import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf, type Write, checkOf } from "../../platform/table/write.ts";
@@ -69,7 +68,7 @@ async function noticesOf(
   rights: Rights,
   { entity, email, role: before }: MemberRecord,
   role: Role,
-): Promise<QueuedJob[]> {
+): Promise<QueuedEmail[]> {
   if (before === "owner" && entity === "user") return ownerNotices(rights, { what: "ownerDemoted", email });
   return roleNotices(rights, entity === "user" ? "Added" : "Invited", { email, role });
 }

@@ -5,12 +5,12 @@ import type {
   DeletedTotp,
   DeleteTotpRequest,
 } from "../../api/contract/second-factor.ts";
-import { emailJob, owedEmail, type SecondFactorChange } from "../../notices/emails/email-job.ts";
+import { emailJob, owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
+import type { SecondFactorChange } from "../../notices/emails/email-kinds.ts";
 import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { dayMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -96,7 +96,7 @@ function isRequired(): ApiError {
 }
 
 /** Returns the emails that notify the other owners that a user switched their second factor off. */
-async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedJob[]> {
+async function noticesOf({ organizationId, email }: UserRecord): Promise<QueuedEmail[]> {
   const rights = await readRights(organizationId);
   return ownerNotices(rights, { what: "secondFactorRemoved", email }, { without: email });
 }
@@ -111,7 +111,7 @@ async function tell<Result>(
   { id: userId, organizationId }: UserRecord,
   change: SecondFactorChange,
   make: (also: readonly Write[]) => Promise<Result | undefined>,
-  notices: readonly QueuedJob[] = [],
+  notices: readonly QueuedEmail[] = [],
 ): Promise<Result | undefined> {
   if (config.emailFrom() === undefined) return make([]);
   const email = emailJob(organizationId, { kind: "secondFactorChanged", userId, change });

@@ -1,5 +1,6 @@
 import type { LoggedOut } from "../../api/contract/accounts.ts";
 import { ApiError } from "../../api/contract/errors.ts";
+import { owedStop } from "../../notices/emails/email-job.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { sessionLifetimeMs } from "../../platform/auth/session-token.ts";
 import { minuteMs, now } from "../../platform/clock.ts";
@@ -7,7 +8,7 @@ import { momentOf } from "../../platform/ids.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { queryItems } from "../../platform/table/read.ts";
-import { untilUndisturbed } from "../../platform/table/transact.ts";
+import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { deleteItem, type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { UserRecord } from "../../tenancy/users/record.ts";
 import { SessionRecord } from "./record.ts";
@@ -59,23 +60,21 @@ export async function endSession(userId: string, sessionId: string): Promise<voi
 export async function logoutEverywhere(actor: Actor): Promise<LoggedOut> {
   // The clock of the function that issued the session may be ahead of this one.
   const lastMs = Math.max(now().getTime(), momentOf(sessionOf(actor)).getTime());
-  await endAllUntil(actor.userId, lastMs);
+  await updateItem(UserRecord, endAllUntil(actor.userId, lastMs));
   return { loggedOut: true };
 }
 
-/** Ends all sessions of a user for an operator, whose clock may be slow. */
-export async function endSessionsOf(userId: string): Promise<void> {
+/** Ends all sessions of a user for an operator, whose clock may be slow. The user gets an email within twenty minutes. */
+export async function endSessionsOf({ id: userId, organizationId }: UserRecord): Promise<void> {
   const { pk } = keys.session(userId, "");
   const [newest] = await queryItems(SessionRecord, { pk, newestFirst: true, limit: 1, consistent: true });
   const lastMs = Math.max(now().getTime(), newest === undefined ? 0 : momentOf(newest.id).getTime());
-  await endAllUntil(userId, lastMs);
+  const notice = owedStop(organizationId, "sessions", userId);
+  await transact({ user: endAllUntil(userId, lastMs), notice });
 }
 
-async function endAllUntil(userId: string, lastMs: number): Promise<void> {
-  await updateItem(
-    UserRecord,
-    endSessionsBefore(userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] }),
-  );
+function endAllUntil(userId: string, lastMs: number): Update<"user"> {
+  return endSessionsBefore(userId, new Date(lastMs + 1), { remove: ["endedSessionIds", "keptSession"] });
 }
 
 /** Returns the id of the calling session, on a route that accepts only sessions. */

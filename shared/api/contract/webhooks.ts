@@ -35,12 +35,14 @@ export const UpdateWebhookRequest = z
   .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
-export const DisabledReason = z.enum(["gone", "failing", "by_customer"]).register(z.globalRegistry, {
-  id: "WebhookDisabledReason",
-  description:
-    "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
-    "you disabled it (`by_customer`).",
-});
+export const DisabledReason = z
+  .enum(["gone", "failing", "by_customer", "by_operator"])
+  .register(z.globalRegistry, {
+    id: "WebhookDisabledReason",
+    description:
+      "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
+      "you disabled it (`by_customer`). `by_operator`: the operator of the gateway disabled it.",
+  });
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
 export const WebhookParams = z.object({ id: idSchema("whk") });

@@ -1,11 +1,10 @@
 import { gzipSync } from "node:zlib";
 
 import { ApiError } from "../../api/contract/errors.ts";
-import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
+import { emailJob, owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { secondMs } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
@@ -132,7 +131,7 @@ function contentsOf(rows: readonly (readonly string[])[]): Uint8Array<ArrayBuffe
 }
 
 /** Returns the email for the person who began an export; none for a key, and where the stage sends no emails. */
-function emailsOf({ organizationId, id, userId }: ExportRecord): QueuedJob[] {
+function emailsOf({ organizationId, id, userId }: ExportRecord): QueuedEmail[] {
   if (userId === undefined || config.emailFrom() === undefined) return [];
   return [emailJob(organizationId, { kind: "exportReady", userId, exportId: id }, id)];
 }

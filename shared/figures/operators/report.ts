@@ -1,6 +1,6 @@
 import { byDueDate, findPayment, openDisputeOf, PaymentRecord } from "../../money/payments/record.ts";
 import { moneyText } from "../../money/wallet/money.ts";
-import type { OperatorNotice } from "../../notices/emails/email-job.ts";
+import type { OperatorNotice } from "../../notices/emails/email-kinds.ts";
 import type { EmailText } from "../../notices/emails/layout.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";

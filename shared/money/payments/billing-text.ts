@@ -1,5 +1,5 @@
 import type { PaymentFailure } from "../../api/contract/payments.ts";
-import type { BillingNotice } from "../../notices/emails/email-job.ts";
+import type { BillingNotice } from "../../notices/emails/email-kinds.ts";
 import { onOneLine, type EmailText } from "../../notices/emails/layout.ts";
 import { amountText } from "../../notices/emails/texts.ts";
 import { amountOf } from "../wallet/money.ts";

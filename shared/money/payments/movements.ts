@@ -1,8 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
-import { billingEmail, operatorsEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { billingEmail, operatorsEmail, owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { updateItem, type Write } from "../../platform/table/write.ts";
@@ -60,7 +59,7 @@ export async function credit(
 }
 
 /** Returns the job that emails the receipt of a payment. The transaction of the credit owes it. */
-export function receiptOf({ organizationId, id: paymentId }: PaymentRecord): QueuedJob {
+export function receiptOf({ organizationId, id: paymentId }: PaymentRecord): QueuedEmail {
   return billingEmail(organizationId, { what: "paymentReceived", paymentId }, `${paymentId}-received`);
 }
 

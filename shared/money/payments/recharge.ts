@@ -1,6 +1,7 @@
 import type { AutoRecharge, AutoRechargeState } from "../../api/contract/billing.ts";
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
-import { billingEmail, owedEmail, type BillingNotice } from "../../notices/emails/email-job.ts";
+import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import type { BillingNotice } from "../../notices/emails/email-kinds.ts";
 import { queueOwedEmail, queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { dayOf, hourMs, now } from "../../platform/clock.ts";
 import { useToday } from "../../platform/limits/daily.ts";

@@ -1,6 +1,6 @@
 import { config } from "../../platform/config.ts";
 import { brand } from "../brand/brand.ts";
-import type { OwnerNotice, SecondFactorChange } from "./email-job.ts";
+import type { OwnerNotice, SecondFactorChange } from "./email-kinds.ts";
 import { onOneLine, type EmailText } from "./layout.ts";
 
 /*
@@ -11,7 +11,7 @@ import { onOneLine, type EmailText } from "./layout.ts";
 const notYou = (): string => `If this was not you, set a new password now, and contact ${support()}.`;
 
 /** Returns the contact for help. */
-function support(): string {
+export function support(): string {
   return brand().supportEmail ?? `the operator of ${brand().name}`;
 }
 

@@ -1,7 +1,7 @@
 import { scopesOfRole, type Role } from "../../api/contract/scopes.ts";
-import { emailJob, type ChangeForOwners, type OwnerNotice } from "../../notices/emails/email-job.ts";
+import { emailJob, type QueuedEmail } from "../../notices/emails/email-job.ts";
+import type { ChangeForOwners, OwnerNotice } from "../../notices/emails/email-kinds.ts";
 import { config } from "../../platform/config.ts";
-import type { QueuedJob } from "../../platform/jobs/job.ts";
 import { findUser } from "../users/record.ts";
 import { readRights, type Rights } from "./rights-record.ts";
 
@@ -16,7 +16,7 @@ export async function ownerNotices(
   { organizationId, ownerIds }: Rights,
   notice: OwnerNotice,
   { without }: { readonly without?: string } = {},
-): Promise<QueuedJob[]> {
+): Promise<QueuedEmail[]> {
   if (config.emailFrom() === undefined) return [];
   const owners = await Promise.all(ownerIds.map(async (ownerId) => findUser(ownerId)));
   return owners.flatMap((owner) => {
@@ -26,7 +26,7 @@ export async function ownerNotices(
 }
 
 /** Returns the emails that notify all owners of a change of what costs money, or of who gets to know of it. */
-export async function changeNotices(organizationId: string, what: ChangeForOwners): Promise<QueuedJob[]> {
+export async function changeNotices(organizationId: string, what: ChangeForOwners): Promise<QueuedEmail[]> {
   return ownerNotices(await readRights(organizationId), { what });
 }
 
@@ -35,7 +35,7 @@ export async function roleNotices(
   rights: Rights,
   change: "Added" | "Invited",
   { email, role }: { readonly email: string; readonly role: Role },
-): Promise<QueuedJob[]> {
+): Promise<QueuedEmail[]> {
   if (role === "owner") return ownerNotices(rights, { what: `owner${change}`, email });
   if (!scopesOfRole[role].includes("keys")) return [];
   return ownerNotices(rights, { what: `member${change}`, email, role });

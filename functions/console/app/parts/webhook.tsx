@@ -12,6 +12,7 @@ const disabledReasons = {
   gone: "The endpoint responded with 410 Gone.",
   failing: "All deliveries failed for five days.",
   by_customer: "Disabled by you.",
+  by_operator: "Disabled by the operator. Contact them for the reason.",
 } as const;
 
 /** The status of a webhook, with `failing` for failed deliveries. */
