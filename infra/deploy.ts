@@ -12,12 +12,16 @@ import {
 import { CloudAssembly } from "aws-cdk-lib/cx-api";
 
 import { deployArguments, weakTlsWarning } from "./deploy-arguments.ts";
+import { failedCreation, removeFailedCreation } from "./failed-creation.ts";
 import { projectRoot } from "./project-root.ts";
 import { stopReason } from "./replacements.ts";
 
 // `npm run deploy -- -c stage=NAME`: runs `cdk deploy`, with or without a terminal. It stops before it changes a living stack
 // if the table, a key or a bucket would be lost. Only the stack's protection from deletion already follows the stage's file
 // then, because the CDK sets it when it creates a change set.
+
+/** Lets a new stack adopt resources that have the names of its own. */
+const adoption = "--import-existing-resources";
 
 const cdk = path.join(projectRoot, "node_modules/aws-cdk/bin/cdk");
 let child: ChildProcess | undefined;
@@ -33,16 +37,20 @@ async function runCdk(...args: readonly string[]): Promise<void> {
   if (code !== 0) process.exit(typeof code === "number" ? code : 1);
 }
 
-/** Returns whether a stack has resources. The CDK itself deletes a stack whose creation was rolled back. */
-async function isLiving(StackName: string, client: CloudFormationClient): Promise<boolean> {
+/** Returns the state of a stack; undefined for one that does not exist. */
+async function stateOf(StackName: string, client: CloudFormationClient): Promise<string | undefined> {
   try {
     const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
-    return !/^(REVIEW|ROLLBACK)_/.test(Stacks?.[0]?.StackStatus ?? "");
+    return Stacks?.[0]?.StackStatus;
   } catch (error) {
     // The error for a missing stack is a validation error without a type of its own.
-    if (error instanceof Error && error.message.includes("does not exist")) return false;
+    if (error instanceof Error && error.message.includes("does not exist")) return undefined;
     throw error;
   }
+}
+
+function report(text: string): void {
+  process.stderr.write(`${text}\n`);
 }
 
 try {
@@ -60,13 +68,20 @@ try {
   for (const { stackName, environment } of stacks) {
     const isAnywhere = environment.region === "unknown-region";
     const client = new CloudFormationClient(isAnywhere ? {} : { region: environment.region });
-    if (await isLiving(stackName, client)) living.set(stackName, client);
-    else missing.push(stackName);
+    const state = await stateOf(stackName, client);
+    if (state !== undefined && failedCreation.test(state)) {
+      await removeFailedCreation(stackName, client, report);
+      // Its rollback may have left log groups, whose names are the same.
+      if (!steps.deploy.includes(adoption)) steps.deploy.push(adoption);
+    }
+    // A stack in review has no resources yet.
+    if (state === undefined || /^(REVIEW|ROLLBACK)_/.test(state)) missing.push(stackName);
+    else living.set(stackName, client);
   }
   if (living.size > 0) {
     // The change set of a living stack may refer to a missing one.
     if (missing.length > 0) await runCdk(...steps.deploy, "--exclusively", ...missing);
-    process.stderr.write("Preparing change sets, to check what the deployment would replace:\n");
+    report("Preparing change sets, to check what the deployment would replace:");
     await runCdk(...steps.prepare, ...living.keys());
     const changes: ResourceChange[] = [];
     for (const [StackName, client] of living) {
@@ -81,6 +96,6 @@ try {
   }
   await runCdk(...steps.deploy, ...missing, ...living.keys());
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
 }

@@ -1,12 +1,4 @@
-import {
-  Annotations,
-  CfnOutput,
-  NestedStack,
-  RemovalPolicy,
-  Stack,
-  Validations,
-  type App,
-} from "aws-cdk-lib";
+import { CfnOutput, NestedStack, Stack, Validations, type App } from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { Code, LayerVersion } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
@@ -24,10 +16,11 @@ import { gatewayTable } from "./constructs/gateway-table.ts";
 import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
 import { addOperatorPolicies } from "./constructs/operator-policies.ts";
+import { removalPolicyOf } from "./constructs/removal-policy.ts";
 import { sealingKey, verificationKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
-import { weakTlsWarning } from "./deploy-arguments.ts";
+import { addWarnings } from "./constructs/stage-warnings.ts";
 import { releaseText } from "./release.ts";
 import type { Stage } from "./stages/stage.ts";
 
@@ -43,33 +36,7 @@ export class GatewayStack extends Stack {
       terminationProtection: keepData,
       tags: { ...tags, stage: stage.name },
     });
-    if (/@example\.(com|net|org)$/i.test(stage.email?.from ?? "")) {
-      // Such a domain is reserved (RFC 2606), so SES would reject each email.
-      Annotations.of(this).addWarningV2(
-        "sms-gateway:email-from",
-        `Emails of stage ${stage.name} come from ${stage.email?.from}, which is an example: set email.from in its file.`,
-      );
-    }
-    if (keepData && stage.firewall === undefined) {
-      Annotations.of(this).addWarningV2(
-        "sms-gateway:firewall",
-        `Stage ${stage.name} has no firewall: one address can use up what all customers may request, log-ins too. ` +
-          "Set firewall in its file.",
-      );
-    }
-    if (keepData && stage.firewall !== undefined && stage.domain === undefined) {
-      Annotations.of(this).addWarningV2(
-        weakTlsWarning,
-        `Stage ${stage.name} has a firewall and no domain, and CloudFront's own name accepts TLS 1.0: ` +
-          "set domain in its file. npm run deploy rejects it.",
-      );
-    }
-    if (keepData && stage.brand.termsUrl === undefined) {
-      Annotations.of(this).addWarningV2(
-        "sms-gateway:terms",
-        `The pages of stage ${stage.name} link to no terms: set brand.termsUrl in its file.`,
-      );
-    }
+    addWarnings(this, stage);
     // CloudFormation accepts 500 resources in a stack. So the alarms and the endpoints are in nested stacks, which are
     // deployed, rolled back and deleted with this one.
     const monitoring = new NestedStack(this, "Monitoring", {
@@ -82,7 +49,7 @@ export class GatewayStack extends Stack {
       keySpec: KeySpec.ECC_NIST_P256,
       keyUsage: KeyUsage.SIGN_VERIFY,
       // After a loss of the key no one could log in until the next deployment, so a stage that keeps its data keeps it.
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      removalPolicy: removalPolicyOf(stage),
     });
     const table = gatewayTable(this, stage);
     const webhookKey = sealingKey(this, "WebhookKey", stage);
@@ -136,8 +103,8 @@ export class GatewayStack extends Stack {
     if (stage.messageRetentionDays !== undefined) {
       new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
     }
-    new CfnOutput(this, "AlarmTopicArn", { value: alarms.topicArn });
-    new CfnOutput(this, "PageTopicArn", { value: alarms.pages.topicArn });
+    new CfnOutput(this, outputNames.alarmTopicArn, { value: alarms.topicArn });
+    new CfnOutput(this, outputNames.pageTopicArn, { value: alarms.pages.topicArn });
     new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
   }
 

@@ -1,10 +1,11 @@
-import { Aws, Duration, Fn, RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Aws, Duration, Fn, Validations } from "aws-cdk-lib";
 import { BackupPlan, BackupPlanRule, BackupResource, BackupVault } from "aws-cdk-lib/aws-backup";
 import { Schedule } from "aws-cdk-lib/aws-events";
 import { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
 import type { GatewayTable } from "./gateway-table.ts";
+import { kept } from "./removal-policy.ts";
 
 /** Daily copies of the table in a vault that outlives the stack, and in another account or region if the stage configures one. */
 export class Backups extends Construct {
@@ -20,7 +21,7 @@ export class Backups extends Construct {
     const stackUuid = Fn.select(2, Fn.split("/", Aws.STACK_ID));
     const vault = new BackupVault(this, "Vault", {
       backupVaultName: `sms-gateway-${stageName}-${Fn.select(0, Fn.split("-", stackUuid))}`,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: kept,
     });
     const deleteAfter = Duration.days(retentionDays);
     const copyTo =

@@ -1,9 +1,10 @@
-import { RemovalPolicy, Validations } from "aws-cdk-lib";
+import { Validations } from "aws-cdk-lib";
 import { Key } from "aws-cdk-lib/aws-kms";
 import { BlockPublicAccess, Bucket, BucketEncryption } from "aws-cdk-lib/aws-s3";
 import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
+import { kept } from "./removal-policy.ts";
 
 /**
  * Returns the bucket for the PDFs of invoices. It outlives every stack: customers keep their invoices for years, and
@@ -22,7 +23,7 @@ export function documentsBucket(scope: Construct, { encryptionKeyArn }: Stage): 
           encryptionKey: Key.fromKeyArn(scope, "DocumentsKey", encryptionKeyArn),
           bucketKeyEnabled: true,
         }),
-    removalPolicy: RemovalPolicy.RETAIN,
+    removalPolicy: kept,
   });
   Validations.of(bucket).acknowledge({
     id: "AwsSolutions-S1",

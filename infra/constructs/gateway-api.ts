@@ -42,6 +42,9 @@ const accessLogFields = {
   functionError: "$context.integration.error",
 };
 
+/** The nested stacks that are created in parallel: the control plane of API Gateway has a quota that cannot be raised. */
+const stacksAtOnce = 4;
+
 /**
  * The HTTP API with one function for each row of the route table, and one for every other request. The endpoints of each
  * tag are in a nested stack, because CloudFormation accepts 500 resources in a stack.
@@ -108,12 +111,16 @@ export class GatewayApi extends HttpApi {
         routeKeys: ["$default", ...shadowedRouteKeys()],
       },
     ];
+    const stacks: TagStack[] = [];
     for (const [tag, ofTag] of Map.groupBy(endpoints, ({ route }) => route.tag)) {
       const stack = new TagStack(this, pascalCase(tag), backend, {
         api: this,
         authorization: originCheck?.authorization,
         logs,
       });
+      const before = stacks.at(-stacksAtOnce);
+      if (before !== undefined) stack.addStackDependency(before);
+      stacks.push(stack);
       for (const endpoint of ofTag) {
         const { name, route } = endpoint;
         const limit = throttleOf(throttle, name, route);

@@ -1,4 +1,3 @@
-import { RemovalPolicy } from "aws-cdk-lib";
 import {
   AttributeType,
   Billing,
@@ -12,6 +11,7 @@ import type { Construct } from "constructs";
 
 import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import type { Stage } from "../stages/stage.ts";
+import { removalPolicyOf } from "./removal-policy.ts";
 
 /** The table, created or adopted, as the rest of the stack uses it. */
 export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn" | "tableName">;
@@ -22,7 +22,7 @@ export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn
  * checked before the deployment (`infra/adopted-table.ts`).
  */
 export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
-  const { name, adoptTableName, encryptionKeyArn, keepData, tags } = stage;
+  const { name, adoptTableName, encryptionKeyArn, keepData, tags, warmThroughput } = stage;
   const encryptionKey =
     encryptionKeyArn === undefined ? undefined : Key.fromKeyArn(scope, "TableKey", encryptionKeyArn);
   if (adoptTableName !== undefined) {
@@ -43,6 +43,7 @@ export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
       },
     ],
     billing: Billing.onDemand(),
+    ...(warmThroughput === undefined ? {} : { warmThroughput }),
     timeToLiveAttribute: timeToLiveField,
     pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
     ...(encryptionKey === undefined
@@ -51,7 +52,7 @@ export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
     // A table of this type has tags by replica, and the tags of the stack may not apply to them.
     tags: Object.entries({ ...tags, stage: name }).map(([key, value]) => ({ key, value })),
     deletionProtection: keepData,
-    removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalPolicyOf(stage),
   });
 }
 

@@ -1,9 +1,10 @@
-import { CfnOutput, RemovalPolicy, Stack } from "aws-cdk-lib";
+import { CfnOutput, Stack } from "aws-cdk-lib";
 import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
 import { logGroupNames } from "./names.ts";
+import { removalPolicyOf } from "./removal-policy.ts";
 import { outputNames } from "./stack-outputs.ts";
 
 /** Creates a log group that several functions share. The names of its streams begin with the function's. */
@@ -18,7 +19,7 @@ export function logGroup(
     // The members of the CDK's enumeration are numbers of days.
     retention: stage.logRetentionDays satisfies RetentionDays,
     // Permission to delete a stack must not be enough to delete its logs.
-    removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalPolicyOf(stage),
   });
   new CfnOutput(group, "Name", { value: group.logGroupName }).overrideLogicalId(outputNames.logGroups[name]);
   return group;

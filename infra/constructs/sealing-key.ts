@@ -4,6 +4,7 @@ import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
+import { removalPolicyOf } from "./removal-policy.ts";
 
 /** The keys for sealed values in the table by their ids, each with the reason why it is not rotated automatically. */
 export const sealingKeys = {
@@ -38,7 +39,7 @@ export function sealingKey(
   const key = new Secret(scope, id, {
     description,
     generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    removalPolicy: stage.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    removalPolicy: removalPolicyOf(stage),
   });
   Validations.of(key).acknowledge({ id: "AwsSolutions-SMG4", reason });
   return key;

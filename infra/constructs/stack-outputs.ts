@@ -18,6 +18,9 @@ export const outputNames = {
   documentsBucketName: "DocumentsBucketName",
   /** The settings of payments in JSON, without the text on bank transfers. An output holds 4 KB. */
   paymentSettings: "PaymentSettings",
+  /** The topics of all alarms, and of those that wake a person. */
+  alarmTopicArn: "AlarmTopicArn",
+  pageTopicArn: "PageTopicArn",
   /** The version and the commit that it was deployed from. */
   release: "Release",
   /** The secret that a restored or adopted table needs. */

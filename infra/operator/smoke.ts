@@ -17,6 +17,7 @@ import { decideKyc } from "../../shared/tenancy/kyc/review.ts";
 import { serviceSignature } from "../../shared/webhooks/signature.ts";
 import type { Stage } from "../stages/stage.ts";
 import { startReceiver } from "../webhook-receiver.ts";
+import { checkAddressees } from "./alarm-addressees.ts";
 import { command, part, personal } from "./command.ts";
 import type { Context } from "./context.ts";
 import { errorText } from "./error-text.ts";
@@ -94,6 +95,7 @@ class SmokeTest {
     const baseUrl = this.#context.apiUrl;
     const { version, commit = "unknown" } = await createClient({ baseUrl }).getHealth();
     this.#say("health", `ok, version ${version}, commit ${commit}`);
+    this.#say("alarms", await checkAddressees(stage, this.#context));
     const customer = await this.#register();
     await this.#context.record({ organizationId: customer.organizationId });
     await this.#credit(customer);

@@ -16,6 +16,9 @@ export const ConsistentSettings = StageSettings.check(
     if (monthlyBudgetUsd !== undefined && alarmEmails.length === 0) {
       problem(["monthlyBudgetUsd"], "needs alarmEmails: they get the warnings");
     }
+    if (settings.warmThroughput !== undefined && settings.adoptTableName !== undefined) {
+      problem(["warmThroughput"], "must be set on the adopted table itself");
+    }
     for (const [field, message] of paymentProblems(settings)) problem(["payments", ...field], message);
     // Invoices name the brand.
     for (const { path, message } of settings.payments.seller === undefined ? [] : problemsOfParty(brand)) {

@@ -242,6 +242,13 @@ export const StageSettings = z.strictObject({
   adoptWebhookKeyArn: z.optional(AdoptedSecretArn),
   adoptSecondFactorKeyArn: z.optional(AdoptedSecretArn),
   encryptionKeyArn: z.optional(arn("kms", "key/")),
+  /** AWS accepts no less than a new table has, and charges once for what is above it. It can never be lowered. */
+  warmThroughput: z.optional(
+    z.strictObject({
+      readUnitsPerSecond: z.int().check(z.gte(12_000), z.lte(1_000_000)),
+      writeUnitsPerSecond: z.int().check(z.gte(4_000), z.lte(1_000_000)),
+    }),
+  ),
   backups: z.optional(
     z.strictObject({
       retentionDays: z.int().check(z.gte(1), z.lte(36_500)),

@@ -68,6 +68,7 @@ export function forThisMachine(stage: Stage): Stage {
     adoptSecondFactorKeyArn: undefined,
     encryptionKeyArn: undefined,
     backups: undefined,
+    warmThroughput: undefined,
   };
   // The local gateway has no configuration sets.
   const email = stage.email && { ...stage.email, configurationSet: undefined };

@@ -4,8 +4,10 @@ import path from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { failedCreation } from "../../infra/failed-creation.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { isNightly } from "../support/second-opinions.ts";
+import { stackOf } from "./stage-changes.ts";
 import { deploymentTimeoutMs, destroy, operator, outputOf, smoke, statusOf } from "./stage-commands.ts";
 import { assemblyOf, deploy, mustRunCdk } from "./stages.ts";
 
@@ -16,7 +18,17 @@ import { assemblyOf, deploy, mustRunCdk } from "./stages.ts";
  */
 
 describe("the stage prod of this repository", () => {
-  beforeAll(async () => deploy("prod", { validates: true }), deploymentTimeoutMs);
+  it(
+    "is created by the command whose first attempt failed, without a step by hand",
+    async () => {
+      const preload = new URL("failing-resource.ts", import.meta.url);
+      await expect(deploy("prod", { preload })).rejects.toThrow("The role with name missing cannot be found");
+      const failed = expect.stringMatching(failedCreation);
+      expect(await stackOf("prod")).toMatchObject({ Stacks: [{ StackStatus: failed }] });
+      await deploy("prod", { validates: true });
+    },
+    2 * deploymentTimeoutMs,
+  );
 
   it("passes the smoke test, except for the work of a real carrier", async () => {
     const { code, out, err } = await smoke("prod");

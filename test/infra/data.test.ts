@@ -105,7 +105,9 @@ it("keeps the logs after the stack if it keeps the data", () => {
       group["DeletionPolicy"],
       group["UpdateReplacePolicy"],
     ]);
-  expect(policiesOf(synthesize({}))).toEqual(Array.from({ length: 3 }, () => ["Retain", "Retain"]));
+  expect(policiesOf(synthesize({}))).toEqual(
+    Array.from({ length: 3 }, () => ["RetainExceptOnCreate", "Retain"]),
+  );
   expect(policiesOf(synthesize({ keepData: false }))).toEqual(
     Array.from({ length: 3 }, () => ["Delete", "Delete"]),
   );
@@ -115,7 +117,7 @@ it("keeps daily copies in a vault that outlives the stack, and whose name no new
   const template = synthesize({ backups: { retentionDays: 35, copyToVaultArn } });
   template.hasResource("AWS::Backup::BackupVault", {
     Properties: { BackupVaultName: Match.objectLike({ "Fn::Join": Match.anyValue() }) },
-    DeletionPolicy: "Retain",
+    DeletionPolicy: "RetainExceptOnCreate",
   });
   const [vault] = Object.values(template.findResources("AWS::Backup::BackupVault"));
   expect(JSON.stringify(vault)).toContain('{"Ref":"AWS::StackId"}');

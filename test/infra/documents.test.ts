@@ -34,7 +34,7 @@ it("keeps the bucket with all versions after any stack, private, encrypted and o
     expect(buckets).toHaveLength(1);
     const [[id, bucket] = []] = buckets;
     expect(bucket).toMatchObject({
-      DeletionPolicy: "Retain",
+      DeletionPolicy: "RetainExceptOnCreate",
       UpdateReplacePolicy: "Retain",
       Properties: {
         PublicAccessBlockConfiguration: {

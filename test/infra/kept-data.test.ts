@@ -44,7 +44,7 @@ it("always keeps the table of prod, and deletes that of dev with its stack", () 
   const tags = [{ Key: "stage", Value: "prod" }];
   expect(ofProd).toMatchObject({
     Properties: { ...table, Replicas: [{ ...replica, DeletionProtectionEnabled: true, Tags: tags }] },
-    DeletionPolicy: "Retain",
+    DeletionPolicy: "RetainExceptOnCreate",
     UpdateReplacePolicy: "Retain",
   });
   // Its index has only keys, so that its listing reveals no data.
@@ -65,6 +65,16 @@ it("always keeps the table of prod, and deletes that of dev with its stack", () 
   });
 });
 
+it("warms a table for a launch, if the stage's file requests it", () => {
+  const warmThroughput = { readUnitsPerSecond: 12_000, writeUnitsPerSecond: 20_000 };
+  const { template } = synthesized({ ...stageNamed("prod"), warmThroughput });
+  const [table] = Object.values(template.findResources("AWS::DynamoDB::GlobalTable"));
+  expect(table).toHaveProperty("Properties.WarmThroughput", {
+    ReadUnitsPerSecond: 12_000,
+    WriteUnitsPerSecond: 20_000,
+  });
+});
+
 it.each(["WebhookKey", "SecondFactorKey"])(
   "keeps %s, which the table is read with, as long as the table",
   (name) => {
@@ -72,7 +82,10 @@ it.each(["WebhookKey", "SecondFactorKey"])(
       Object.entries(template.findResources("AWS::SecretsManager::Secret")).find(([id]) =>
         id.startsWith(name),
       )?.[1];
-    expect(keyOf(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+    expect(keyOf(prod)).toMatchObject({
+      DeletionPolicy: "RetainExceptOnCreate",
+      UpdateReplacePolicy: "Retain",
+    });
     expect(keyOf(dev)).toMatchObject({ DeletionPolicy: "Delete" });
   },
 );

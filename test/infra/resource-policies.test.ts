@@ -131,6 +131,6 @@ it("keeps the session key of a stage that keeps its data, also when an update wo
     expect(others).toEqual([]);
     return only;
   };
-  expect(key(prod)).toMatchObject({ DeletionPolicy: "Retain", UpdateReplacePolicy: "Retain" });
+  expect(key(prod)).toMatchObject({ DeletionPolicy: "RetainExceptOnCreate", UpdateReplacePolicy: "Retain" });
   expect(key(dev)).toMatchObject({ DeletionPolicy: "Delete" });
 });

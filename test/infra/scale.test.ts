@@ -3,9 +3,11 @@ import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 
 import { pascalCase } from "../../infra/constructs/names.ts";
+import { stageNamed } from "../../infra/stages/stage.ts";
 import type { Worker } from "../../infra/worker.ts";
 import { workers } from "../../infra/workers.ts";
 import { idleCosts, sumOfCosts } from "../benchmarks/idle-cost.ts";
+import { synthesized } from "../support/synthesized.ts";
 
 it("has the cost of an idle stage that SCALE.md states", async () => {
   const page = await readFile("infra/SCALE.md", "utf8");
@@ -21,6 +23,12 @@ it("has the cost of an idle stage that SCALE.md states", async () => {
     expect(stated(what.replace(", millions", "")), what).toBeCloseTo(dollarsPerMonth, 2);
   }
   expect(stated("in all")).toBeCloseTo(sumOfCosts(costs), 2);
+});
+
+it("has as many roles as SCALE.md states", async () => {
+  const page = await readFile("infra/SCALE.md", "utf8");
+  const roles = synthesized(stageNamed("prod")).template.findResources("AWS::IAM::Role");
+  expect(page).toContain(`of which a stage of \`prod\` has ${Object.keys(roles).length}`);
 });
 
 it("has the schedules that SCALE.md states", async () => {

@@ -276,22 +276,47 @@ it("knows its stages by name only", () => {
   expect(() => stageNamed("production")).toThrow("there is no stage production, only dev, local, prod");
 });
 
-it("synthesis warns of a stage that keeps its data and accepts TLS below 1.2", () => {
-  const stage = stageNamed("prod");
+it("synthesis warns of all that a stage with data lacks, and not of a complete one", () => {
+  const warningsOf = (stage: Stage): string => synthesized(stage).warnings.join("\n");
+  const shipped = stageNamed("prod");
+  const lacks = [
+    "accepts TLS 1.0",
+    "link to no terms",
+    "gets the alarms",
+    "has no copy",
+    "costs more than usual",
+  ];
+  const ofProd = warningsOf(shipped);
+  expect(lacks.filter((text) => !ofProd.includes(text))).toEqual([]);
+  const { firewall: _firewall, ...withoutFirewall } = stageNamed("prod");
+  expect(warningsOf(withoutFirewall)).toMatch(/has no firewall/);
+  expect(warningsOf(withoutFirewall)).not.toMatch(/TLS/);
   const certificateArn = "arn:aws:acm:us-east-1:123456789012:certificate/1";
-  const domain = { name: "sms.example.com", certificateArn, hostedZoneId: "Z1" };
-  const { firewall: _firewall, ...withoutFirewall } = stage;
-  const warns = (of: Stage): boolean => /accepts TLS 1\.0/.test(synthesized(of).warnings.join());
-  expect([stage, { ...stage, domain }, withoutFirewall].map(warns)).toEqual([true, false, false]);
+  const complete = {
+    ...shipped,
+    name: "whole",
+    email: { from: "sms@sms.example" },
+    brand: { ...shipped.brand, termsUrl: "https://sms.example/terms" },
+    domain: { name: "sms.example.com", certificateArn, hostedZoneId: "Z1" },
+    alarmEmails: ["ops@sms.example"],
+    backups: { retentionDays: 35 },
+    monthlyBudgetUsd: 100,
+  };
+  expect(warningsOf(complete)).toBe("");
+  expect(warningsOf(stageNamed("dev"))).toBe("");
 });
 
-it("synthesis warns of a stage that keeps its data and links to no terms", () => {
-  const stage = stageNamed("prod");
-  const brand = { ...stage.brand, termsUrl: "https://sms.example/terms" };
-  const warns = (of: Stage): boolean => /link to no terms/.test(synthesized(of).warnings.join());
-  expect([stage, { ...stage, name: "whole", brand }, stageNamed("dev")].map(warns)).toEqual([
-    true,
-    false,
-    false,
-  ]);
+it("creates at most four stacks of endpoints at the same time", () => {
+  const { main } = synthesized(stageNamed("prod")).templates;
+  const stacks = Object.entries(main.Resources).filter(
+    ([id, { Type }]) => Type === "AWS::CloudFormation::Stack" && id.startsWith("Api"),
+  );
+  const ids = new Set(stacks.map(([id]) => id));
+  const before = stacks.map(([, { DependsOn = [] }]) =>
+    [DependsOn].flat().filter((id) => ids.has(String(id))),
+  );
+  expect(stacks.length).toBeGreaterThan(20);
+  expect(before.filter((each) => each.length === 0)).toHaveLength(4);
+  // No two wait for the same one.
+  expect(new Set(before.flat()).size).toBe(stacks.length - 4);
 });
