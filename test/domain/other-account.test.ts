@@ -132,6 +132,20 @@ it.each([
   },
 );
 
+it("a comparison during which the keys of another account are connected proves nothing", async () => {
+  const { key } = await openCharge();
+  await processPayment(key);
+  const provider = { ...stripeProvider };
+  vi.spyOn(stripeProvider, "account").mockImplementationOnce(async () => {
+    const found = await provider.account();
+    await connectStripe();
+    return found;
+  });
+  const log = recordLog();
+  await expect(comparePayments()).rejects.toThrow("the payment belongs to");
+  expect(log.of("payment.differs")).toEqual([]);
+});
+
 const errors: [string, () => Error][] = [
   ["400", () => rejection({ code: "parameter_unknown", statusCode: 400 })],
   ["400 that names it as missing", () => rejection({ code: "resource_missing", statusCode: 400 })],

@@ -167,7 +167,7 @@ it("finds payments, and what happened to them later", async () => {
   const metadata = { organizationId, paymentId: "pay_1" };
   mock.fields["GET /v1/payment_intents/pi_1"] = { metadata };
   expect(await provider.identify("pi_1")).toMatchObject({ providerPaymentId: "pi_1", ...metadata });
-  for await (const payment of provider.paymentsSince(since)) {
+  for await (const payment of provider.paymentsSince(since, undefined)) {
     expect(payment.providerPaymentId).toMatch(/^pi_/);
   }
   let changes = 0;

@@ -145,8 +145,8 @@ export interface PaymentProvider {
   removeMethod(customerId: string, methodId: string): Promise<boolean>;
   /** Reads a payment of the provider with what the gateway noted with it. */
   identify(providerPaymentId: string): Promise<ListedPayment>;
-  /** Lists the payments that were made since a moment. */
-  paymentsSince(since: Date): AsyncGenerator<ListedPayment>;
+  /** Lists the payments of an account that were made since a moment. Rejected if the keys are of another one meanwhile. */
+  paymentsSince(since: Date, account: string | undefined): AsyncGenerator<ListedPayment>;
   /** Lists the payments with a refund or dispute that was made since a moment. */
   changesSince(since: Date): AsyncGenerator<ProviderNotice>;
   /**

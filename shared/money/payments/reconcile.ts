@@ -113,7 +113,7 @@ export async function findDifferences(
   const account = await provider.account();
   // The clocks of functions differ by less.
   const listedAt = new Date(now().getTime() - minuteMs).toISOString();
-  for await (const listed of provider.paymentsSince(new Date(since.getTime() - recordDelayMs))) {
+  for await (const listed of provider.paymentsSince(new Date(since.getTime() - recordDelayMs), account)) {
     if (!listed.isSuccessful) continue;
     successful.add(listed.providerPaymentId);
     const difference = await differenceOf(listed, repair);

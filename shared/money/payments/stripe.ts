@@ -163,8 +163,8 @@ export const stripeProvider: PaymentProvider = {
   identify: async (providerPaymentId) =>
     calling(async (stripe) => listedOf(await stripe.paymentIntents.retrieve(providerPaymentId))),
 
-  paymentsSince: async function* paymentsSince(since) {
-    const { stripe } = await connected();
+  paymentsSince: async function* paymentsSince(since, providerAccount) {
+    const stripe = await calling(async (client) => client, { providerAccount });
     for await (const intent of stripe.paymentIntents.list({
       created: { gte: epochSeconds(since) },
       limit: 100,
