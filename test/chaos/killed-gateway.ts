@@ -33,9 +33,8 @@ export async function startKilledGateway(
   log: (line: string) => void,
 ): Promise<KilledGateway> {
   const manifest: unknown = JSON.parse(await readFile(path.join(projectRoot, "package.json"), "utf8"));
-  const execArgv = Manifest.parse(manifest)
-    .scripts.start.split(" ")
-    .filter((word) => word.startsWith("--"));
+  // Some flags have a value. The first word is the program, and the last one the file.
+  const execArgv = Manifest.parse(manifest).scripts.start.split(" ").slice(1, -1);
   const child = fork(new URL("gateway-process.ts", import.meta.url), [JSON.stringify(options)], {
     execArgv,
     stdio: ["ignore", "pipe", "inherit", "ipc"],

@@ -39,8 +39,9 @@ function races(mutation?: VerificationMutation): fc.IAsyncProperty<[Verification
   return fc.asyncProperty(plan, async (each) => raceVerifications({ ...each, mutation }));
 }
 
+// A list of hundreds of choices takes hours to shrink.
 it(`races of verifications have at most five checks, one approval, one active and exact money (seed ${seed})`, async () => {
-  await expect(fc.assert(races(), { numRuns, seed })).resolves.toBeUndefined();
+  await expect(fc.assert(races(), { numRuns, seed, endOnFailure: true })).resolves.toBeUndefined();
 }, 1_500_000);
 
 it.each([

@@ -54,6 +54,8 @@ export type VerificationStep =
 const organizationId = "org_01KE0000000000000000000001";
 const to = "15005550007";
 const initialMicros = 1_000_000;
+/** A function that takes longer is ended. */
+const longestCallMs = minuteMs;
 const priceMicros = 7_900;
 const feeMicros = 50_000;
 
@@ -91,7 +93,7 @@ class World {
   #hadTwo = false;
   readonly #approved: string[] = [];
   readonly #guesses = new Map<string, number>();
-  readonly #calls = new AsyncLocalStorage<object>();
+  readonly #calls = new AsyncLocalStorage<{ readonly startedMs: number }>();
   readonly #organization = OrganizationRecord.parse({
     entity: "organization",
     id: organizationId,
@@ -117,7 +119,7 @@ class World {
     this.order.isFaulty = true;
     await this.order.run(this.#plan.steps, (step) => {
       // The caller gets an error, or the job is delivered again.
-      this.#calls.run({}, () => void this.#do(step).catch(() => undefined));
+      this.#calls.run({ startedMs: this.timeMs }, () => void this.#do(step).catch(() => undefined));
     });
     this.order.isFaulty = false;
     await this.#end();
@@ -280,6 +282,8 @@ class World {
 
   async #attempt(command: object): Promise<unknown> {
     await this.order.turn();
+    const { startedMs = this.timeMs } = this.#calls.getStore() ?? {};
+    if (this.timeMs - startedMs > longestCallMs) return never();
     mutate(this.#plan.mutation, command);
     const result = await attempt(this.order.pickFault(), {
       carryOut: () => {
