@@ -23,6 +23,19 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
       "A carrier delivers less than half of its usual share, in all or in one country: customers pay for lost messages.",
     firstStep: "See which carrier and country it is, and set its route to another carrier.",
   });
+  addFinding(
+    "carrier-late",
+    "LateCarriers",
+    {
+      severity: "page",
+      means:
+        "One of twenty codes or transactional messages reaches a carrier later than five seconds. Codes will miss the ten " +
+        "seconds of the objective.",
+      firstStep:
+        "See which carrier takes long, and set its routes to another one. If all do, jobs wait: see queue-age.",
+    },
+    `npm run operator -- deliveries --by carrier,class --hours 1 --stage ${stage.name}`,
+  );
   addFinding("receipts-missing", "MissingReceipts", {
     severity: "ticket",
     means:

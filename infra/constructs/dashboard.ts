@@ -80,7 +80,7 @@ export function addDashboard(
         "CarrierBreakersClosed",
         "MessagesWithoutCarrier",
       ),
-      counted("LowDeliveryRates", "MissingReceipts", "FailingCarriers", "ThrottlingCarriers"),
+      counted("LowDeliveryRates", "MissingReceipts", "FailingCarriers", "LateCarriers", "ThrottlingCarriers"),
     ),
     graph(
       "Payments that failed to process or differ, and unusual spending",

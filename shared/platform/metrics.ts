@@ -7,6 +7,7 @@ export const metricsNamespace = "SmsGateway";
 export const metricNames = [
   // Carriers, and countries of a carrier, whose figures differ from their usual ones.
   "FailingCarriers",
+  "LateCarriers",
   "LowDeliveryRates",
   "MissingReceipts",
   "ThrottlingCarriers",

@@ -69,7 +69,7 @@ it("sums what one batch sent by slot, country and traffic class, with the time u
     sent({ messageType: "otp", scheduledAt: dueAt }, 54),
   );
   expect(await written()).toEqual({
-    "10:30 GB otp": { accepted: 3, submitted2: 1, submitted5: 1, submitted30: 1 },
+    "10:30 GB otp": { accepted: 3, late: 1, submitted2: 1, submitted5: 1, submitted30: 1 },
     "11:20 FR marketing": { accepted: 1 },
     "10:30 none transactional": { accepted: 1, submitted2: 1 },
   });

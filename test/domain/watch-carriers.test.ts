@@ -17,6 +17,7 @@ interface Traffic {
   readonly carrier: string;
   readonly country: string;
   readonly messages: number;
+  readonly ofClass?: string;
   readonly past?: Partial<Odds> | "none";
   readonly now?: Partial<Odds>;
 }
@@ -78,6 +79,7 @@ describe("normal traffic", () => {
     { rejects: 0.3 },
     { receipts: 0.5, delivers: 0.3 },
     { throttles: 0.4 },
+    { late: 0.02 },
   ];
   it.each([1, 2, 3, 4, 5])("has no finding in an hour: seed %i", async (seed) => {
     random = randomFrom(seed);
@@ -96,6 +98,26 @@ describe("normal traffic", () => {
     const silent = { ...two, past: "none", now: { receipts: 0 } } as const;
     expect(await watch([{ ...one, past: "none" }, silent], 60)).toEqual([]);
   });
+});
+
+it("finds a country whose codes come late at its next look, and no late marketing", async () => {
+  const late = { ...one, country: "FR", messages: 20, now: { late: 1 } };
+  const all = [
+    { ...one, messages: 500 },
+    { ...late, ofClass: "transactional" },
+  ];
+  expect(await watch(all, 5)).toEqual(["5 carrier.late one FR"]);
+  expect(log.of("carrier.late")).toMatchObject([{ country: "FR", count: 43 }]);
+  start += 30 * dayMs;
+  expect(
+    await watch(
+      [
+        { ...one, messages: 500 },
+        { ...late, ofClass: "marketing" },
+      ],
+      15,
+    ),
+  ).toEqual([]);
 });
 
 describe("a finding within a quarter of an hour, with the carrier, the country and the figures", () => {
@@ -117,6 +139,7 @@ describe("a finding within a quarter of an hour, with the carrier, the country a
     { now: { delivers: 0.3 }, event: "carrier.deliveries_low" },
     { now: { receipts: 0.1 }, event: "carrier.receipts_missing" },
     { now: { rejects: 0.4 }, event: "carrier.failing" },
+    { now: { late: 0.2 }, event: "carrier.late" },
   ])("for a whole carrier, once for all its countries: $event", async ({ now, event }) => {
     const findings = await watch([two, { ...one, now }, { ...one, country: "FR", messages: 20, now }], 15);
     expect(findings.at(-1)).toBe(`15 ${event} one all`);

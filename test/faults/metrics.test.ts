@@ -167,6 +167,7 @@ const notWatched: ReadonlySet<CarrierMetricName | MetricName> = new Set([
 
 const causes: Readonly<Record<CarrierMetricName | MetricName, () => Promise<void>>> = {
   FailingCarriers: async () => judge({ failed: 20 }),
+  LateCarriers: async () => judge({ accepted: 20, late: 20 }),
   LowDeliveryRates: async () => judge({ accepted: 20, undelivered: 20 }),
   MissingReceipts: async () => judge({ accepted: 100, delivered: 95, received5: 95 }, { accepted: 30 }),
   ThrottlingCarriers: async () => judge({ throttled: 20 }),

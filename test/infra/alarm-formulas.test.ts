@@ -85,6 +85,7 @@ const causes: Readonly<Record<string, Situation>> = {
   "carrier-breaker-open": { CarrierBreakersOpened: 0.5 },
   "carrier-buffered": { CarrierBuffered: 3 },
   "carrier-failures": { FailingCarriers: 0.2 },
+  "carrier-late": { LateCarriers: 0.2 },
   "carrier-spend": { TextMessageMonthlySpend: 850 },
   "carrier-throttles": { ThrottlingCarriers: 0.2 },
   "callbacks-unreadable": { UnreadableCallbacks: 0.2 },

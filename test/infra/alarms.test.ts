@@ -123,7 +123,12 @@ it("wakes a person once for the alarms of an outage", () => {
   const ofOutage = alarms.filter(({ AlarmName }) => names.includes(AlarmName));
   for (const alarm of ofOutage) expect(alarm.AlarmActions, alarm.AlarmName).toEqual([topics[0]]);
   const own = alarms.filter(({ AlarmActions }) => AlarmActions.length === 2).map(kindOf);
-  expect(own.toSorted()).toEqual(["delivery-rate", "inconsistent-ledgers", "no-healthy-carrier"]);
+  expect(own.toSorted()).toEqual([
+    "carrier-late",
+    "delivery-rate",
+    "inconsistent-ledgers",
+    "no-healthy-carrier",
+  ]);
 });
 
 it("makes all alarms in one place", async () => {

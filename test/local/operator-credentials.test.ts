@@ -32,7 +32,7 @@ async function register(): Promise<Customer> {
 const expected: [address: string, subject: string, id: string][] = [];
 
 /** Returns an ID of the same kind that does not exist. */
-const other = (id: string): string => id.slice(0, 4) + id.slice(4).split("").toReversed().join("");
+const missing = (id: string): string => id.slice(0, 4) + id.slice(4).split("").toReversed().join("");
 
 const Row = z.looseObject({ id: z.string(), status: z.string() });
 
@@ -115,7 +115,7 @@ it("a login hook is disabled by its ID, which its address has", async () => {
   expect((await customer.client.listHooks()).rows).toMatchObject([{ id, status: "disabled" }]);
   const { status } = await customer.call(`/v1/hooks/${id}`, { json: { to: "+15005550000" } });
   expect(status).toBe(401);
-  expect(await rejectionOf(`hooks disable ${other(id)} --reason x`)).toBe(
+  expect(await rejectionOf(`hooks disable ${missing(id)} --reason x`)).toBe(
     "There is no such API key or hook. It may have been deleted.",
   );
   expected.push([customer.email, "A login hook was disabled", id]);
@@ -145,8 +145,8 @@ it("a webhook is disabled until the customer enables it, and one that is disable
   expect(await client.getWebhook({ params: { id } })).toMatchObject({ disabledReason: "by_customer" });
   expected.push([email, "A webhook was disabled", id]);
   expect(await auditLog("webhooks disable", organizationId)).toHaveLength(3);
-  expect(await rejectionOf(`webhooks disable ${email} ${other(id)} --reason x`)).toBe(
-    `There is no webhook ${other(id)} of ${organizationId}.`,
+  expect(await rejectionOf(`webhooks disable ${email} ${missing(id)} --reason x`)).toBe(
+    `There is no webhook ${missing(id)} of ${organizationId}.`,
   );
   await receiver.stop();
 });

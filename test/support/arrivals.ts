@@ -10,6 +10,7 @@ export interface Odds {
   readonly receipts: number;
   readonly prompt: number;
   readonly delivers: number;
+  readonly late: number;
   /** The half of the organizations that is counted separately. */
   readonly odd: number;
 }
@@ -20,6 +21,7 @@ export const usualOdds: Odds = {
   receipts: 0.96,
   prompt: 0.9,
   delivers: 0.94,
+  late: 0,
   odd: 0.5,
 };
 
@@ -37,6 +39,7 @@ export function randomFigures(random: Random, messages: number, odds: Odds): Par
     else if (random() < odds.rejects) outcome("failed");
     else {
       outcome("accepted");
+      if (odds.late > 0 && random() < odds.late) outcome("late");
       add("submitted2");
       if (random() >= odds.receipts) continue;
       outcome(random() < odds.delivers ? "delivered" : "undelivered");

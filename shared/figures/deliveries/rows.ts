@@ -74,6 +74,7 @@ function rowOf(sum: Arrivals & { readonly hour: string }, by: readonly Grouping[
     throttled,
     delivered,
     undelivered,
+    late: sum.late,
     withoutReceipt: Math.max(0, accepted - reported),
     rate: shareOf(delivered, reported),
     rateOfAccepted: shareOf(delivered, Math.max(accepted, reported)),

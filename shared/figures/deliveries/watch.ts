@@ -43,14 +43,21 @@ interface Share {
   readonly good: number;
 }
 
+/** The outcomes, and the accepted messages that are no marketing. */
+interface Judged extends Outcomes {
+  readonly urgent: number;
+}
+
+type JudgedArrivals = Arrivals & { readonly urgent: number; readonly oddUrgent: number };
+
 interface Kind {
   readonly event: string;
   readonly metric: MetricName;
   /** The fewest slots that are judged. */
   readonly slots: number;
-  readonly shareOf: (judged: Outcomes) => Share;
+  readonly shareOf: (judged: Judged) => Share;
   /** The usual share, if it is counted differently. */
-  readonly usualOf?: (usual: Arrivals) => Share;
+  readonly usualOf?: (usual: JudgedArrivals) => Share;
   /** The assumed share. Without it, that of the carrier is assumed for its countries. */
   readonly assumed?: number;
   /** The greatest share that is a finding, where a share is usual. */
@@ -81,6 +88,15 @@ const kinds: readonly Kind[] = [
     most: () => 0.1,
   },
   {
+    event: "carrier.late",
+    metric: "LateCarriers",
+    slots: 2,
+    shareOf: ({ urgent, late }) => ({ of: urgent, good: urgent - late }),
+    assumed: 0.99,
+    // One of twenty, also where that is usual.
+    most: () => 0.95,
+  },
+  {
     event: "carrier.deliveries_low",
     metric: "LowDeliveryRates",
     slots: 2,
@@ -105,10 +121,10 @@ const kinds: readonly Kind[] = [
 /** A carrier, or one of its countries. */
 interface Group {
   /** The figures that are judged, the newest first. Those of a whole carrier have no country. */
-  readonly slots: readonly Arrivals[];
+  readonly slots: readonly JudgedArrivals[];
   /** The sum of the time before, and that of the whole carrier until now. */
-  readonly usual: Arrivals | undefined;
-  readonly ofCarrier: Arrivals | undefined;
+  readonly usual: JudgedArrivals | undefined;
+  readonly ofCarrier: JudgedArrivals | undefined;
 }
 
 /** Judges all carriers. @returns the number of findings */
@@ -168,18 +184,21 @@ function partOf({ of, good }: Share = { of: 0, good: 0 }): number {
 }
 
 /** The sums of days that are over, by group. An instance reads them once, without receipts that come later. */
-const pastDays = new Map<string, Map<string, Arrivals>>();
+const pastDays = new Map<string, Map<string, JudgedArrivals>>();
 
 /** Reads the figures of all groups that had an event in the time that is judged, each carrier before its countries. */
 async function readGroups(): Promise<readonly Group[]> {
   const before = (ms: number): string => new Date(now().getTime() - ms).toISOString();
   const judgedFrom = slotOf(before(judgedMs));
-  const usual = new Map<string, Arrivals>();
-  const judged: Arrivals[] = [];
+  const usual = new Map<string, JudgedArrivals>();
+  const judged: JudgedArrivals[] = [];
   for (let ago = usualMs; ago >= 0; ago -= dayMs) {
     const day = dayOf(before(ago));
-    const sums = pastDays.get(day) ?? new Map<string, Arrivals>();
-    for await (const figures of pastDays.has(day) ? [] : readArrivals(day)) {
+    const sums = pastDays.get(day) ?? new Map<string, JudgedArrivals>();
+    for await (const read of pastDays.has(day) ? [] : readArrivals(day)) {
+      const isUrgent = read.class !== "marketing";
+      const { accepted, oddAccepted } = read;
+      const figures = { ...read, urgent: isUrgent ? accepted : 0, oddUrgent: isUrgent ? oddAccepted : 0 };
       for (const each of [{ ...figures, country: "" }, figures]) {
         if (each.slot < judgedFrom) addTo(sums, nameOf(each), each);
         else judged.push(each);
@@ -202,13 +221,16 @@ function nameOf({ carrier, country }: Pick<Arrivals, "carrier" | "country">): st
   return `${carrier} ${country}`;
 }
 
-function halvesOf(all: Arrivals): readonly Outcomes[] {
-  const half = (of: (outcome: keyof Outcomes) => number): Outcomes => ({
+function halvesOf(all: JudgedArrivals): readonly Judged[] {
+  const half = (of: (outcome: keyof Judged) => number): Judged => ({
     accepted: of("accepted"),
     failed: of("failed"),
     throttled: of("throttled"),
     delivered: of("delivered"),
     undelivered: of("undelivered"),
+    urgent: of("urgent"),
+    late: of("late"),
   });
-  return [half((name) => all[oddNames[name]]), half((name) => all[name] - all[oddNames[name]])];
+  const odd = { ...oddNames, urgent: "oddUrgent" } as const;
+  return [half((name) => all[odd[name]]), half((name) => all[name] - all[odd[name]])];
 }

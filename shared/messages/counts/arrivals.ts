@@ -31,12 +31,16 @@ const keptMs = 90 * dayMs;
 const maxWaiting = 4;
 const waitingShare = 1 / 8;
 
+/** Half of the time within which an urgent message should reach the carrier: see the objectives in `infra/SCALE.md`. */
+const lateMs = 5 * secondMs;
+
 /** The longest durations of each bucket, in seconds. Longer ones are in no bucket. */
 export const durations = [2, 5, 10, 30, 60, 300, 1_800] as const;
 
 /**
  * The outcomes of submissions and receipts, with the names of those of one half of all organizations. The other half shows
- * whether one organization is the cause alone. An attempt has failed if it was rejected, or if its outcome is unknown.
+ * whether one organization is the cause alone. An attempt has failed if it was rejected, or if its outcome is unknown. A
+ * message that is no marketing was late if it took longer than {@link lateMs} until it was accepted.
  */
 export const oddNames = {
   accepted: "oddAccepted",
@@ -44,6 +48,7 @@ export const oddNames = {
   throttled: "oddThrottled",
   delivered: "oddDelivered",
   undelivered: "oddUndelivered",
+  late: "oddLate",
 } as const;
 export type Outcomes = Readonly<Record<keyof typeof oddNames, number>>;
 
@@ -118,7 +123,8 @@ export async function countSent(ended: readonly MessageRecord[]): Promise<void> 
     const { sentAt, carrier, queuedAt, scheduledAt = queuedAt } = message;
     if (sentAt === undefined || carrier === undefined) continue;
     const dueAt = scheduledAt > queuedAt ? scheduledAt : queuedAt;
-    const figures = { accepted: 1, ...took("submitted", dueAt, sentAt) };
+    const isLate = Date.parse(sentAt) - Date.parse(dueAt) > lateMs && trafficClass(message) !== "marketing";
+    const figures = { accepted: 1, ...(isLate && { late: 1 }), ...took("submitted", dueAt, sentAt) };
     add(message, { carrier, at: sentAt, metric: "CarrierAccepted", figures });
   }
   await write();
