@@ -88,6 +88,7 @@ export class GatewayStack extends Stack {
     // Only this output has the release, so a commit that changes no resource updates none.
     new CfnOutput(this, outputNames.release, { value: releaseText() });
     new CfnOutput(this, outputNames.tableName, { value: table.tableName });
+    new CfnOutput(this, outputNames.stageName, { value: stage.name });
     new CfnOutput(this, outputNames.currency, { value: stage.currency });
     new CfnOutput(this, outputNames.documentsBucketName, { value: backend.documents.bucketName });
     const { bankTransfer: _text, ...payments } = stage.payments;

@@ -21,6 +21,8 @@ export const outputNames = {
   /** The topics of all alarms, and of those that wake a person. */
   alarmTopicArn: "AlarmTopicArn",
   pageTopicArn: "PageTopicArn",
+  /** The stage's name. The stack on this machine has the same name for all stages. Absent in the stacks of 0.4.0. */
+  stageName: "StageName",
   /** The version and the commit that it was deployed from. */
   release: "Release",
   /** The secret that a restored or adopted table needs. */

@@ -132,6 +132,12 @@ const Since = z.pipe(
 );
 export const SinceOption = part("--since <time>", "days such as 7d, first day or time", z.optional(Since));
 
+export const UntilOption = part(
+  "--until <time>",
+  "days such as 7d, or the day or time at which it ends, which is left out",
+  z.optional(Since),
+);
+
 /** Returns the moment some days ago. */
 export function daysAgo(days: number): Date {
   return new Date(now().getTime() - days * dayMs);

@@ -99,7 +99,8 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
     }
     return output;
   };
-  process.env[environmentNames.stage] = stackName.slice("sms-gateway-".length);
+  process.env[environmentNames.stage] =
+    find(outputNames.stageName)?.value ?? stackName.slice("sms-gateway-".length);
   process.env[environmentNames.tableName] = stackOutput(outputNames.tableName).value;
   process.env[environmentNames.currency] = find(outputNames.currency)?.value ?? defaultCurrency;
   process.env[environmentNames.payments] = find(outputNames.paymentSettings)?.value ?? "{}";

@@ -13,9 +13,10 @@ import { idDelayMs, toApiMessage, type MessageRecord } from "../../shared/messag
 import { searchMessages, type MessageSearch } from "../../shared/messages/search/find.ts";
 import { findWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
 import { dayOf, now } from "../../shared/platform/clock.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { undefinedIfUnreadable, unreadableOf } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
-import { command, daysAgo, limit, personal, SinceOption } from "./command.ts";
+import { command, daysAgo, limit, personal, SinceOption, UntilOption } from "./command.ts";
 import type { Context } from "./context.ts";
 import { factsOf, shown } from "./messages.ts";
 import { searchOrganizations } from "./organization.ts";
@@ -35,16 +36,22 @@ export const findMessages = command({
   details:
     "Searches the organizations that sent something in the time, 7 days by default. Test messages are left out. The end states " +
     "the read units that the search took. It stops after 100,000 organizations or 5 million read units.",
-  examples: ["15005550100 --stage prod", "+15005550100 --since 30d --limit 5", "15005550100 --json"],
+  examples: [
+    "15005550100 --stage prod",
+    "+15005550100 --since 30d --limit 5",
+    "15005550100 --since 2026-03-01 --until 2026-04-01 --limit 1000 --json --stage prod",
+  ],
   discloses: true,
   input: z.object({
     number: personal("<number>", "recipient's number, in international form", GivenPhoneNumber),
     since: SinceOption,
+    until: UntilOption,
     limit: limit(50, 1_000, "messages"),
   }),
-  run: async ({ number, since = daysAgo(7), limit: wanted }, { output, changed }) => {
+  run: async ({ number, since = daysAgo(7), until, limit: wanted }, { output, changed }) => {
+    if (until !== undefined && until <= since) throw new RejectedError("--until must be later than --since.");
     const { found, ...search } = await countingReadUnits(async (readUnits) => {
-      const result = await findInAll({ to: number, since, limit: wanted }, readUnits, output);
+      const result = await findInAll({ to: number, since, until, limit: wanted }, readUnits, output);
       return { ...result, readUnits: readUnits() };
     });
     changed({ messages: found.map(({ id }) => id) });
@@ -67,7 +74,7 @@ export const findMessages = command({
     }
     output.note(
       `${found.length} messages${search.hasMore ? ", and there are more" : ""}, in ${search.sending} of ` +
-        `${search.searched} organizations, since ${since.toISOString()}; ${search.readUnits} read units`,
+        `${search.searched} organizations, since ${since.toISOString()}${until === undefined ? "" : ` until ${until.toISOString()}`}; ${search.readUnits} read units`,
     );
     for (const problem of search.problems) output.aside(`Warning: ${problem}`);
   },

@@ -7,7 +7,8 @@ import { findReference } from "../../shared/money/wallet/reference.ts";
 import { undefinedIfUnreadable } from "../../shared/platform/table/records.ts";
 import { allApiKeys } from "../../shared/tenancy/api-keys/record.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
-import { findUserByEmail } from "../../shared/tenancy/users/record.ts";
+import { readRights } from "../../shared/tenancy/organizations/rights-record.ts";
+import { findUser, findUserByEmail } from "../../shared/tenancy/users/record.ts";
 import { command, limit, personal, RequiredText } from "./command.ts";
 import { searchOrganizations } from "./organization.ts";
 import { columns, readRow } from "./organizations-list.ts";
@@ -21,12 +22,12 @@ export const findOrganizations = command({
   summary: "Find organizations by what a caller has",
   details:
     "One read finds an email, an ID, an assigned number, the reference of a movement, or the provider's ID of a payment. " +
-    "Otherwise up to 100,000 organizations are searched, with one read for each. This finds the ID of a payment, the reference of " +
-    "a bank transfer, and a part of the name. It also finds an API key by the first characters that lists show.",
+    "Otherwise up to 100,000 organizations are searched, with at most three reads for each. This finds the ID of a payment, the " +
+    "reference of a bank transfer, and a part of the name or of an owner's email. It also finds an API key by the first characters that lists show.",
   examples: ["ada@example.com --stage prod", "nn_0N9e", "'ada shop' --json"],
   discloses: true,
   input: z.object({
-    text: personal("<text>", "email, ID, number, reference, key, or part of a name", RequiredText),
+    text: personal("<text>", "email, ID, number, reference, key, or part of a name or email", RequiredText),
     limit: limit(50, 1_000, "organizations"),
   }),
   run: async ({ text, limit: wanted }, { output, changed }) => {
@@ -76,8 +77,12 @@ async function matchesOf(id: string, text: string): Promise<Match[]> {
     if (text.startsWith("nn_")) {
       return [(await allApiKeys(id)).some(({ hint }) => text.startsWith(hint.slice(0, -1))), "API key"];
     }
+    const wanted = text.toLowerCase();
     const { name = "" } = (await findOrganization(id)) ?? {};
-    return [name.toLowerCase().includes(text.toLowerCase()), "name"];
+    if (name.toLowerCase().includes(wanted)) return [true, "name"];
+    const { ownerIds } = await readRights(id);
+    const owners = await Promise.all(ownerIds.map(async (ownerId) => findUser(ownerId)));
+    return [owners.some((owner) => owner?.email.includes(wanted) === true), "email of an owner"];
   };
   const [isFound, foundBy] = (await find().catch(undefinedIfUnreadable)) ?? [false, ""];
   return isFound ? [[id, foundBy]] : [];

@@ -1,9 +1,15 @@
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { connectionsFile } from "../../infra/local/connections.ts";
 import { searchOrganizations } from "../../infra/operator/organization.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { transferReference } from "../../shared/money/payments/record.ts";
+import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import type { Customer } from "../support/api.ts";
@@ -65,6 +71,7 @@ it("other organizations are searched by a payment, a transfer, an API key, or a 
   const set = { name: "Ada's Wool Shop" };
   await updateItem(z.unknown(), updateOf(keys.organization(one.organizationId), { set }));
   expect(await find("wool SHOP")).toEqual([[one.organizationId, "name"]]);
+  expect(await find(one.email.slice(0, 20))).toEqual([[one.organizationId, "email of an owner"]]);
   expect(await find("no such shop")).toEqual([]);
   expect(await outputOf("organizations find 'no such shop'")).toBe("0 found; 3 organizations searched\n");
   expect(await outputOf("organizations find example --limit 1")).toContain(
@@ -123,4 +130,20 @@ it("a sender ID is found with its requests in all states, and with similar ones"
   expect(await outputOf("sender-ids list --approved")).toMatch(/\n1 approved\n$/);
   expect((await jsonOf("sender-ids list", Row)).map(({ senderId }) => senderId)).toEqual(["HARBORBANK"]);
   expect((await operator("sender-ids find")).code).toBe(2);
+});
+
+it("the commands have the stage whose rules the local gateway has", async () => {
+  const file = path.join(operated.dataFolder, connectionsFile);
+  const connections = await readFile(file, "utf8");
+  const own = { name: outputNames.stageName, value: "local" };
+  expect(JSON.parse(connections)).toMatchObject({ outputs: expect.arrayContaining([own]) });
+  await writeFile(
+    file,
+    connections.replace(JSON.stringify(own), JSON.stringify({ ...own, value: "strict" })),
+  );
+  await outputOf("version");
+  expect(config.stage()).toBe("strict");
+  await writeFile(file, connections);
+  await outputOf("version");
+  expect(config.stage()).toBe("local");
 });

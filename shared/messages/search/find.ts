@@ -56,6 +56,8 @@ export interface MessageSearch {
   readonly status?: MessageRecord["status"] | undefined;
   /** The earliest time of acceptance. */
   readonly since?: Date | undefined;
+  /** The time of acceptance before which all are. */
+  readonly until?: Date | undefined;
   /** The most messages to find. */
   readonly limit: number;
   /** The most messages that are examined, of a search by number in each shard. */
@@ -68,16 +70,19 @@ export interface MessageSearch {
  */
 export async function searchMessages(
   sharded: Sharded,
-  { to, status, since, limit, maxExamined = 800_000 }: MessageSearch,
+  { to, status, since, until, limit, maxExamined = 800_000 }: MessageSearch,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
   const isWanted = (message: MessageRecord): boolean =>
     !hasExpired(message) &&
     (to === undefined || message.to === to) &&
     (status === undefined || message.status === status);
-  const from = since === undefined ? {} : { from: firstIdAt("msg", since) };
+  const range = {
+    ...(since === undefined ? {} : { from: firstIdAt("msg", since) }),
+    ...(until === undefined ? {} : { to: firstIdAt("msg", until) }),
+  };
   const pk = messagesOf(sharded);
-  const list = { pk, ...from, newestFirst: true, consistent: true };
-  const rows = to === undefined ? rowsOf(MessageRecord, list) : rowsOfNumber(sharded, to, from, maxExamined);
+  const list = { pk, ...range, newestFirst: true, consistent: true };
+  const rows = to === undefined ? rowsOf(MessageRecord, list) : rowsOfNumber(sharded, to, range, maxExamined);
   const messages: MessageRecord[] = [];
   let examined = 0;
   for await (const { item, isCutOff = false } of rows) {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { ApiError } from "../../api/contract/errors.ts";
 import type { operatorTransactionTypes } from "../../api/contract/wallet.ts";
+import { isAwsError } from "../../platform/aws/errors.ts";
 import { now, secondMs } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
@@ -134,7 +135,9 @@ function writesOf(seen: WalletRecord, after: WalletRecord, posting: Posting) {
 /** Resolves a posting whose response was lost, by its entry. Without an entry it may still be applied, so the caller receives a 503. */
 async function resolveAmbiguousPosting(after: WalletRecord, entryId: string, error: unknown) {
   const { organizationId, seq } = after;
-  log.warn("wallet.posting_ambiguous", { organizationId, error });
+  // The command of an operator without the right prints the cause.
+  if (!isAwsError(error, "AccessDeniedException"))
+    log.warn("wallet.posting_ambiguous", { organizationId, error });
   const entry = await findItem(LedgerEntryRecord, ledgerKey(after, seq), { consistent: true }).catch(
     () => undefined,
   );
