@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
+import { readDeliveries } from "../../shared/figures/deliveries/rows.ts";
 import {
   countArrivals,
   countAttempt,
@@ -17,6 +18,7 @@ import { newId, newTestId } from "../../shared/platform/ids.ts";
 import { writeMetrics } from "../../shared/platform/metrics.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
+import { writeSlot } from "../support/arrivals.ts";
 import { advance } from "../support/clock.ts";
 import { recordLog, type RecordedLog } from "../support/log.ts";
 import { sentMessage } from "../support/message-records.ts";
@@ -144,9 +146,36 @@ it("lets few events of a slot wait after it, when the next one is quiet", async 
 
 it("keeps figures for 90 days", async () => {
   await record(sent());
-  const key = keys.arrivals("2032-05-04T10:30", `${carrier}#GB#transactional`);
-  const { expiresAt = 0 } = (await findItem(z.object({ expiresAt: z.optional(z.int()) }), key)) ?? {};
-  expect(new Date(expiresAt * secondMs)).toEqual(new Date(start + 90 * dayMs));
+  const [found] = await itemsOfPartitions();
+  expect(new Date((found?.expiresAt ?? 0) * secondMs)).toEqual(new Date(start + 90 * dayMs));
+});
+
+/** The items of the carrier's figures, one for each partition that has some. */
+async function itemsOfPartitions(): Promise<
+  { expiresAt?: number | undefined; accepted?: number | undefined }[]
+> {
+  const kind = `${carrier}#GB#transactional`;
+  const all = Array.from({ length: 8 }, async (_, partition) =>
+    findItem(
+      z.object({ expiresAt: z.optional(z.int()), accepted: z.optional(z.int()) }),
+      keys.arrivals("2032-05-04T10:30", kind, partition),
+    ),
+  );
+  return (await Promise.all(all)).flatMap((item) => item ?? []);
+}
+
+it("each instance writes to one partition, and the figures of a day are those of all, and of 0.4.0", async () => {
+  for (const random of [0, 0.3, 0.99]) {
+    vi.spyOn(Math, "random").mockReturnValue(random);
+    vi.resetModules();
+    const instance = await import("../../shared/messages/counts/arrivals.ts");
+    await instance.countSent([sent(), sent()]);
+  }
+  vi.restoreAllMocks();
+  expect((await itemsOfPartitions()).map(({ accepted }) => accepted)).toEqual([2, 2, 2]);
+  await writeSlot(new Date(), { carrier, country: "GB", ofClass: "transactional" }, { accepted: 4 });
+  const rows = await readDeliveries({ since: new Date(start), until: new Date(), by: ["carrier"], carrier });
+  expect(rows).toMatchObject([{ accepted: 10 }]);
 });
 
 it("a failed write is only logged", async () => {

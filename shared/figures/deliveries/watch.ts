@@ -208,7 +208,8 @@ async function readGroups(): Promise<readonly Group[]> {
     if (day < dayOf(judgedFrom)) pastDays.set(day, sums);
   }
   for (const day of pastDays.keys()) if (day < dayOf(before(usualMs))) pastDays.delete(day);
-  const groups = Map.groupBy(judged.toReversed(), nameOf);
+  judged.sort((one, other) => other.slot.localeCompare(one.slot));
+  const groups = Map.groupBy(judged, nameOf);
   const sorted = [...groups].toSorted(([one], [other]) => (one < other ? -1 : 1));
   return sorted.map(([name, slots]) => {
     const whole = { carrier: name.slice(0, name.indexOf(" ")), country: "" };

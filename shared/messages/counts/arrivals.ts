@@ -27,6 +27,10 @@ import { added } from "./rows.ts";
 export const slotMs = 5 * minuteMs;
 const keptMs = 90 * dayMs;
 
+/** The partitions of a day: DynamoDB accepts 1,000 writes a second in one. Each instance of a function writes to one of them. */
+const partitions = [...Array.from({ length: 8 }).keys()];
+const partition = Math.floor(Math.random() * partitions.length);
+
 /** The most events of a kind and slot that wait in an instance, and their share in those that it has written in this slot. */
 const maxWaiting = 4;
 const waitingShare = 1 / 8;
@@ -87,12 +91,15 @@ export function slotOf(moment: string): string {
   return new Date(startMs).toISOString().slice(0, "yyyy-mm-ddThh:mm".length);
 }
 
-/** Reads the figures of a day, from a slot on. */
+/** Reads the figures of a day, from a slot on: those of each partition in the order of time. */
 export async function* readArrivals(day: string, from = `${day}T00:00`): AsyncGenerator<Arrivals, undefined> {
-  const list = { pk: keys.arrivals(day).pk, from: from.slice("yyyy-mm-ddT".length), skipsUnreadable: true };
-  for await (const { sk, entity: _entity, ...figures } of itemsIn(ArrivalsRecord, list)) {
-    const [time = "", carrier = "", country = "", ofClass = ""] = sk.split("#");
-    yield { ...figures, slot: `${day}T${time}`, carrier, country, class: ofClass };
+  for (const each of [undefined, ...partitions]) {
+    const { pk } = keys.arrivals(day, "", each);
+    const list = { pk, from: from.slice("yyyy-mm-ddT".length), skipsUnreadable: true };
+    for await (const { sk, entity: _entity, ...figures } of itemsIn(ArrivalsRecord, list)) {
+      const [time = "", carrier = "", country = "", ofClass = ""] = sk.split("#");
+      yield { ...figures, slot: `${day}T${time}`, carrier, country, class: ofClass };
+    }
   }
 }
 
@@ -155,7 +162,7 @@ function add(message: MessageRecord, { carrier, at, metric, figures }: Event): v
   countMetrics({ [metric]: 1 }, carrier);
   if (Object.keys(figures).length === 0) return;
   const kind = `${carrier}#${countryOfNumber(message.to) ?? "none"}#${trafficClass(message)}`;
-  const key = keys.arrivals(slotOf(at), kind);
+  const key = keys.arrivals(slotOf(at), kind, partition);
   const name = `${key.pk} ${key.sk}`;
   const first = { key, since: slotOf(now().toISOString()), events: 0, figures: countsOf(0) };
   const sum = waiting.get(name) ?? first;

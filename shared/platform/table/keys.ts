@@ -257,10 +257,16 @@ export const keys = {
   usesOfDay: (what: string, whom: string): Key<"usesOfDay"> => limit(what, whom),
   requests: (organizationId: string, window: number): Key<"requests"> =>
     limit("requests", `${organizationId}#${window}`),
-  /** @param slot the day, or the slot of the kind: `2026-03-01T09:35` */
-  arrivals: (slot: string, kind = "") => {
+  /**
+   * @param slot the day, or the slot of the kind: `2026-03-01T09:35`
+   * @param partition absent for the figures of 0.4.0
+   */
+  arrivals: (slot: string, kind = "", partition?: number) => {
     const [day = "", time = ""] = slot.split("T");
-    return at<"arrivals">(`ARRIVALS#${day}`, `${time}#${kind}`);
+    return at<"arrivals">(
+      ["ARRIVALS", day, ...(partition === undefined ? [] : [partition])].join("#"),
+      `${time}#${kind}`,
+    );
   },
   sandboxMessage: (messageId: string) => at<"sandboxMessage">(`SANDBOX#${messageId}`, "SANDBOX"),
 };
