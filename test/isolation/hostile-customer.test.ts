@@ -10,8 +10,8 @@ import { linkIn } from "../support/emails.ts";
 
 /*
  * A hostile customer, and then an honest one with as many requests, beside a customer whose requests and webhooks are timed. Both
- * run in turns, so that whatever else the machine does slows both. All functions and the store share the machine's cores, which
- * AWS does not: so the largest batches and imports are a part of what the API accepts.
+ * run in turns, so that whatever else the machine does slows both. All functions and the store share the machine's cores, unlike in
+ * AWS. So the batches and imports are smaller than the largest that the API accepts.
  */
 
 /** The rounds of each neighbor, the timed requests in a round, and the neighbor's requests beside each. */
