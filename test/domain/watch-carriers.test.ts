@@ -79,7 +79,7 @@ describe("normal traffic", () => {
     { rejects: 0.3 },
     { receipts: 0.5, delivers: 0.3 },
     { throttles: 0.4 },
-    { late: 0.02 },
+    { late: 0.01 },
   ];
   it.each([1, 2, 3, 4, 5])("has no finding in an hour: seed %i", async (seed) => {
     random = randomFrom(seed);
@@ -118,6 +118,12 @@ it("finds a country whose codes come late at its next look, and no late marketin
       15,
     ),
   ).toEqual([]);
+});
+
+it("finds late codes also where they have been late for a week", async () => {
+  const late = { late: 0.2 };
+  const found = await watch([{ ...one, messages: 200, past: late, now: late }], 10);
+  expect(found).toEqual(["5 carrier.late one all", "10 carrier.late one all"]);
 });
 
 describe("a finding within a quarter of an hour, with the carrier, the country and the figures", () => {

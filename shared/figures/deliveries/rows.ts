@@ -25,6 +25,8 @@ export interface DeliveryRow extends Readonly<Partial<Record<Grouping, string>>>
   readonly rateOfAccepted: number | null;
   /** From when a message was due until it was accepted, and from then until its receipt. */
   readonly secondsToSubmit: Percentiles;
+  /** The share of the accepted messages that were accepted within ten seconds; null without any. */
+  readonly promptShare: number | null;
   readonly secondsToReceipt: Percentiles;
 }
 
@@ -78,6 +80,7 @@ function rowOf(sum: Arrivals & { readonly hour: string }, by: readonly Grouping[
     withoutReceipt: Math.max(0, accepted - reported),
     rate: shareOf(delivered, reported),
     rateOfAccepted: shareOf(delivered, Math.max(accepted, reported)),
+    promptShare: shareOf(sum.submitted2 + sum.submitted5 + sum.submitted10, accepted),
     secondsToSubmit: percentilesOf(sum, "submitted", accepted),
     secondsToReceipt: percentilesOf(sum, "received", reported),
   };
