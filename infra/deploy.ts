@@ -5,14 +5,13 @@ import path from "node:path";
 import {
   CloudFormationClient,
   DeleteChangeSetCommand,
-  DescribeStacksCommand,
   paginateDescribeChangeSet,
   type ResourceChange,
 } from "@aws-sdk/client-cloudformation";
 import { CloudAssembly } from "aws-cdk-lib/cx-api";
 
 import { deployArguments, weakTlsWarning } from "./deploy-arguments.ts";
-import { failedCreation, removeFailedCreation } from "./failed-creation.ts";
+import { failedCreation, removeFailedCreation, stateOf } from "./failed-creation.ts";
 import { projectRoot } from "./project-root.ts";
 import { stopReason } from "./replacements.ts";
 
@@ -35,18 +34,6 @@ async function runCdk(...args: readonly string[]): Promise<void> {
   const [code] = await once(child, "exit");
   child = undefined;
   if (code !== 0) process.exit(typeof code === "number" ? code : 1);
-}
-
-/** Returns the state of a stack; undefined for one that does not exist. */
-async function stateOf(StackName: string, client: CloudFormationClient): Promise<string | undefined> {
-  try {
-    const { Stacks } = await client.send(new DescribeStacksCommand({ StackName }));
-    return Stacks?.[0]?.StackStatus;
-  } catch (error) {
-    // The error for a missing stack is a validation error without a type of its own.
-    if (error instanceof Error && error.message.includes("does not exist")) return undefined;
-    throw error;
-  }
 }
 
 function report(text: string): void {
@@ -74,6 +61,8 @@ try {
       // Its rollback may have left log groups, whose names are the same.
       if (!steps.deploy.includes(adoption)) steps.deploy.push(adoption);
     }
+    if (state !== undefined && /^(CREATE|DELETE|ROLLBACK)_IN_PROGRESS$/.test(state))
+      throw new Error(`The stack ${stackName} is in ${state}. Wait until that ends, then deploy again.`);
     // A stack in review has no resources yet.
     if (state === undefined || /^(REVIEW|ROLLBACK)_/.test(state)) missing.push(stackName);
     else living.set(stackName, client);

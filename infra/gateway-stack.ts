@@ -79,7 +79,7 @@ export class GatewayStack extends Stack {
     };
     api.addEndpoints(backend);
     addWorkers(this, backend, alarms);
-    addOperatorPolicies(this, backend);
+    addOperatorPolicies(this, backend, [alarms.topicArn, alarms.pages.topicArn]);
     addStageAlarms({ stage, api, table, alarms });
     alarms.addOutage();
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });

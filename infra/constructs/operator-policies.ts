@@ -17,11 +17,20 @@ import {
 } from "./gateway-function.ts";
 import { pascalCase } from "./names.ts";
 
-/** Adds the policies for the people who operate the stage, one for each role. Their names begin with the stack's. */
-export function addOperatorPolicies(scope: Construct, backend: Backend): void {
+/**
+ * Adds the policies for the people who operate the stage, one for each role. Their names begin with the stack's.
+ * @param topicArns the topics of alarms, whose addressees the smoke test checks
+ */
+export function addOperatorPolicies(scope: Construct, backend: Backend, topicArns: readonly string[]): void {
   const { stackName } = Stack.of(scope);
   for (const role of roles) {
-    const statements = role === "operator" ? ofOperator(scope, backend) : ofRole(scope, backend, role);
+    const statements =
+      role === "operator"
+        ? [
+            ...ofOperator(scope, backend),
+            ...topicArns.map((topic) => statement(["sns:ListSubscriptionsByTopic"], topic)),
+          ]
+        : ofRole(scope, backend, role);
     const policy = new ManagedPolicy(scope, `${pascalCase(role)}Policy`, {
       managedPolicyName: `${stackName}-${role}`,
       description:

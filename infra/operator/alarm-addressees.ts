@@ -4,29 +4,44 @@ import { outputNames } from "../constructs/stack-outputs.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Connection } from "./context.ts";
 
+/** A subscription of a topic, as SNS lists it. Without a confirmation it has no ARN, and after two days SNS deletes it. */
+export interface Subscription {
+  readonly SubscriptionArn?: string | undefined;
+  readonly Endpoint?: string | undefined;
+}
+
 /**
  * Checks that the addressees of a stage's alarms get them. AWS sends none to an address that has not confirmed.
- * @returns how many addressees have confirmed, in words
+ * @returns how many have confirmed, in words
  * @throws Error when the stage has addressees, and one has not confirmed
  */
 export async function checkAddressees(stage: Stage, { stackOutput }: Connection): Promise<string> {
-  if (stage.alarmEmails.length === 0 && stage.pagerUrl === undefined)
+  const { alarmEmails, pagerUrl } = stage;
+  if (alarmEmails.length === 0 && pagerUrl === undefined)
     return "no one gets them: set alarmEmails or pagerUrl in the stage's file";
   const client = new SNSClient({});
-  const pending = new Set<string>();
-  let confirmed = 0;
-  for (const name of [outputNames.alarmTopicArn, outputNames.pageTopicArn]) {
+  const subscriptionsOf = async (name: string): Promise<Subscription[]> => {
+    const found: Subscription[] = [];
     const topic = { TopicArn: stackOutput(name).value };
-    for await (const { Subscriptions = [] } of paginateListSubscriptionsByTopic({ client }, topic)) {
-      for (const { SubscriptionArn = "", Protocol, Endpoint = "" } of Subscriptions) {
-        if (SubscriptionArn.startsWith("arn:")) confirmed += 1;
-        // The path of a pager is its secret.
-        else pending.add(Protocol === "https" ? new URL(Endpoint).host : Endpoint);
-      }
-    }
-  }
-  if (pending.size === 0) return `${confirmed} addressees have confirmed`;
-  throw new Error(
-    `${[...pending].join(", ")} get no alarms: confirm the subscription in the email of AWS, or in the pager`,
+    for await (const { Subscriptions = [] } of paginateListSubscriptionsByTopic({ client }, topic))
+      found.push(...Subscriptions);
+    return found;
+  };
+  const emails = unconfirmed(alarmEmails, await subscriptionsOf(outputNames.alarmTopicArn));
+  const pagers = unconfirmed(
+    pagerUrl === undefined ? [] : [pagerUrl],
+    await subscriptionsOf(outputNames.pageTopicArn),
   );
+  // The path of a pager is its secret.
+  const names = [...emails, ...pagers.map((url) => new URL(url).host)];
+  if (names.length === 0) return "all addressees have confirmed";
+  throw new Error(
+    `${names.join(", ")} get no alarms: confirm the email of AWS, or in the pager. After two days, deploy again for a new one`,
+  );
+}
+
+/** Returns the addressees without a confirmed subscription. */
+export function unconfirmed(addressees: readonly string[], subscriptions: readonly Subscription[]): string[] {
+  const confirmed = subscriptions.filter(({ SubscriptionArn = "" }) => SubscriptionArn.startsWith("arn:"));
+  return addressees.filter((addressee) => confirmed.every(({ Endpoint }) => Endpoint !== addressee));
 }

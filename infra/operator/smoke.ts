@@ -84,6 +84,10 @@ class SmokeTest {
     this.#say("stage", `${this.#stage.name} at ${this.#context.apiUrl}`);
     const problems: string[] = [];
     await this.#test(options).catch((error: unknown) => problems.push(errorText(error)));
+    await checkAddressees(this.#stage, this.#context).then(
+      (found) => this.#say("alarms", found),
+      (error: unknown) => problems.push(errorText(error)),
+    );
     problems.push(...(await this.#cleanUp()));
     // Without a cause, because the audit log must record the outcome as unknown: the test has changed something.
     if (problems.length > 0) throw new Error(`The smoke test failed: ${problems.join("; ")}`);
@@ -95,7 +99,6 @@ class SmokeTest {
     const baseUrl = this.#context.apiUrl;
     const { version, commit = "unknown" } = await createClient({ baseUrl }).getHealth();
     this.#say("health", `ok, version ${version}, commit ${commit}`);
-    this.#say("alarms", await checkAddressees(stage, this.#context));
     const customer = await this.#register();
     await this.#context.record({ organizationId: customer.organizationId });
     await this.#credit(customer);
