@@ -13,7 +13,7 @@ const commandsOf: Readonly<Record<Exclude<Role, "operator">, readonly string[]>>
   support: [
     "organizations list find show, wallets list-entries, messages list show find, suppressions show remove, kyc list",
     "sender-ids list find, numbers list, verifications list, destinations list, carriers list, routes list, sending show",
-    "payments show-pause, deliveries, desk, version",
+    "payments show show-pause, deliveries, desk, version",
   ],
   finance: [
     "organizations find show, wallets credit debit list-entries, payments list show refund show-pause",

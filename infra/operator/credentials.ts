@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 
 import { endForOperator } from "../../shared/accounts/api-keys/end.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
-import { hashApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";
+import { hashApiKeySecret, isApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";
 import { ApiKeyUseRecord } from "../../shared/platform/auth/api-key-use.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -87,7 +87,11 @@ async function disable(record: ApiKeyRecord, { output, confirm, changed }: Conte
   );
 }
 
-const secretPattern = /\bnn_(?:test_)?[0-9A-Za-z]{38}\b/;
+/** Returns the API keys in a text, once each. Placeholders do not have their checksum. */
+function secretsIn(input: string): string[] {
+  const words = input.match(/\bnn_\w+/g) ?? [];
+  return [...new Set(words.filter(isApiKeySecret))];
+}
 
 const keyDisable = command({
   name: "keys disable",
@@ -108,14 +112,22 @@ const keyDisable = command({
     reason: Reason,
   }),
   run: async ({ key, organization, secretStdin }, context) => {
-    if (secretStdin ? key !== undefined : key === undefined || organization === undefined)
-      throw new RejectedError("Give a key with --organization, or --secret-stdin.");
+    const isUnclear =
+      key === undefined
+        ? organization !== undefined || !secretStdin
+        : organization === undefined || secretStdin;
+    if (isUnclear) throw new RejectedError("Give a key with --organization, or --secret-stdin.");
     if (secretStdin) {
       // The same terminal confirms the change.
       const typed = process.stdin.isTTY ? ((await readLine("API key: ")) ?? "") : await text(process.stdin);
-      const [secret] = secretPattern.exec(typed) ?? [];
+      const [secret, another] = secretsIn(typed);
       if (secret === undefined)
         throw new RejectedError("Standard input has no API key: nn_ and 38 letters and digits.");
+      if (another !== undefined) {
+        throw new RejectedError(
+          "Nothing was disabled: standard input has several API keys. Disable one after another.",
+        );
+      }
       return disable(await keyWith(secret), context);
     }
     const { id } = await readOrganization(organization ?? "");

@@ -12,11 +12,11 @@ import type { Attempt } from "../../shared/messages/message/attempts.ts";
 import { idDelayMs, toApiMessage, type MessageRecord } from "../../shared/messages/message/record.ts";
 import { searchMessages, type MessageSearch } from "../../shared/messages/search/find.ts";
 import { findWallet, type WalletRecord } from "../../shared/money/wallet/record.ts";
-import { dayOf, now } from "../../shared/platform/clock.ts";
+import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { undefinedIfUnreadable, unreadableOf } from "../../shared/platform/table/records.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
-import { command, daysAgo, limit, personal, SinceOption, UntilOption } from "./command.ts";
+import { command, limit, personal, SinceOption, UntilOption } from "./command.ts";
 import type { Context } from "./context.ts";
 import { factsOf, shown } from "./messages.ts";
 import { searchOrganizations } from "./organization.ts";
@@ -34,7 +34,7 @@ export const findMessages = command({
   name: "messages find",
   summary: "Find the newest messages to a number in all organizations, with words for the customer",
   details:
-    "Searches the organizations that sent something in the time, 7 days by default. Test messages are left out. The end states " +
+    "Searches the organizations that sent something in the time, 7 days by default, which end now or at --until. Test messages are left out. The end states " +
     "the read units that the search took. It stops after 100,000 organizations or 5 million read units.",
   examples: [
     "15005550100 --stage prod",
@@ -48,7 +48,8 @@ export const findMessages = command({
     until: UntilOption,
     limit: limit(50, 1_000, "messages"),
   }),
-  run: async ({ number, since = daysAgo(7), until, limit: wanted }, { output, changed }) => {
+  run: async ({ number, since: first, until, limit: wanted }, { output, changed }) => {
+    const since = first ?? new Date((until ?? now()).getTime() - 7 * dayMs);
     if (until !== undefined && until <= since) throw new RejectedError("--until must be later than --since.");
     const { found, ...search } = await countingReadUnits(async (readUnits) => {
       const result = await findInAll({ to: number, since, until, limit: wanted }, readUnits, output);

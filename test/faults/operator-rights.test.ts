@@ -114,7 +114,7 @@ beforeAll(async () => {
   const folder = operated.dataFolder;
   words = {
     ...Object.fromEntries(alone.split(", ").map((name) => [name, ""])),
-    "organizations find": "nn_0000",
+    "organizations find": `nn_0000;${email};org_0;12025550100;${paymentId};bank;'no such shop';${email.slice(0, 9)}`,
     "organizations show": email,
     "organizations verify-email": email,
     "organizations suspend": `${email} --reason x`,

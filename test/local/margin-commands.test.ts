@@ -43,7 +43,10 @@ it("margins have no share without revenue", async () => {
   vi.setSystemTime(new Date("2030-03-03T12:00:00Z"));
   const out = await outputOf("margins");
   vi.setSystemTime(new Date("2031-03-03T12:00:00Z"));
-  expect(out).toBe("Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n30 read units\n");
+  expect(out).toBe(
+    "Total of 0 messages: revenue 0, cost 0, margin 0 USD (-)\n" +
+      "The messages of today are not included: --today reads them.\n30 read units\n",
+  );
 });
 
 it("margins are summed by day, exactly, with the unknown costs and the days that are not final", async () => {
@@ -54,6 +57,7 @@ it("margins are summed by day, exactly, with the unknown costs and the days that
     "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
     "Total of 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
     "The costs of 2 messages are unknown and not included.",
+    "The messages of today are not included: --today reads them.",
     "30 read units",
     "Not final: 1 days of organizations have scheduled messages.",
     "",

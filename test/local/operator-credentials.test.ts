@@ -85,6 +85,7 @@ it("a key is disabled by its ID, and nothing is done for an unclear or unknown o
     "keys disable",
     `keys disable ${id}`,
     `keys disable ${id} --organization ${customer.email} --secret-stdin`,
+    `keys disable --organization ${customer.email} --secret-stdin`,
   ])
     expect(await rejectionOf(`${line} --reason x`)).toBe(one);
   expect(await rejectionOf(`keys disable ${id} --organization ${stranger.email} --reason x`)).toBe(
@@ -101,7 +102,17 @@ it("a key is disabled by its ID, and nothing is done for an unclear or unknown o
     code: 1,
     err: "Standard input has no API key: nn_ and 38 letters and digits.\n",
   });
-  const [key] = await jsonOf(`keys list ${customer.email}`, Row);
+  // A placeholder is no key, and of two keys none is disabled.
+  const secrets = [await customer.createApiKey(), await customer.createApiKey()].map(({ secret }) => secret);
+  const several = `EXAMPLE=nn_${"x".repeat(38)}\n${secrets.join("\n")}\n`;
+  const disable = "keys disable --secret-stdin --reason x";
+  expect(await operatorProcess(operated.dataFolder, disable, {}, several)).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("has several API keys"),
+  });
+  const rows = await jsonOf(`keys list ${customer.email}`, Row);
+  expect(rows.map(({ status }) => status)).toEqual(["active", "active", "active"]);
+  const key = rows.at(-1);
   expect(key).toMatchObject({ id, status: "active" });
   expect(await outputOf(`keys disable ${id} --organization ${customer.email} --reason x`)).toContain(
     `${id} is disabled since`,

@@ -100,6 +100,7 @@ it("looks into the past days that are indexed, of organizations that sent someth
   expect(await find(`${to} --since 11d`)).toMatchObject([{ id: old.id, to }]);
   expect(await find(`${to} --since ${dayOf(old.queuedAt)}`)).toMatchObject([{ id: old.id }]);
   expect(await find(`${to} --since 20d --until 9d`)).toMatchObject([{ id: old.id }]);
+  expect(await find(`${to} --until 9d`)).toMatchObject([{ id: old.id }]);
   expect(await find(`${to} --since 20d --until 11d`)).toEqual([]);
   expect(await rejectionOf(`messages find ${to} --since 3d --until 4d`)).toBe(
     "--until must be later than --since.",

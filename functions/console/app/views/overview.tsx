@@ -271,7 +271,7 @@ function attentionPoints({ wallet, webhooks, senderIds, kyc, steps }: Figures): 
 /** Reports a webhook that the gateway disabled or whose deliveries fail. */
 function webhookPoint(webhook: Webhook): Point | false {
   const { id, url, disabledReason, disabledAt } = webhook;
-  const isDisabled = disabledReason === "failing" || disabledReason === "gone";
+  const isDisabled = disabledReason !== undefined && disabledReason !== "by_customer";
   if (!isDisabled && !isFailing(webhook)) return false;
   return {
     id,
