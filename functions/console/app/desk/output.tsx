@@ -29,7 +29,12 @@ export function Output({ pieces, ...props }: OutputProps) {
     );
     return piece.kind === "note" ? <div class="muted">{text}</div> : <Notice tone="info">{text}</Notice>;
   });
-  return <div class="output">{shown.length === 0 ? <p class="muted">Nothing to show.</p> : shown}</div>;
+  // A wide table scrolls, also with the keys.
+  return (
+    <div class="output" tabIndex={0} role="region" aria-label={`Output of ${props.title ?? "the command"}`}>
+      {shown.length === 0 ? <p class="muted">Nothing to show.</p> : shown}
+    </div>
+  );
 }
 
 type TableProps = Extract<Piece, { readonly kind: "table" }> & Omit<OutputProps, "pieces">;
