@@ -1,18 +1,12 @@
-import { paginateListSubscriptionsByTopic, SNSClient } from "@aws-sdk/client-sns";
+import { paginateListSubscriptionsByTopic, SNSClient, type Subscription } from "@aws-sdk/client-sns";
 
 import { outputNames } from "../constructs/stack-outputs.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Connection } from "./context.ts";
 
-/** A subscription of a topic, as SNS lists it. Without a confirmation it has no ARN, and after two days SNS deletes it. */
-export interface Subscription {
-  readonly SubscriptionArn?: string | undefined;
-  readonly Endpoint?: string | undefined;
-}
-
 /**
  * Checks that the addressees of a stage's alarms get them. AWS sends none to an address that has not confirmed.
- * @returns how many have confirmed, in words
+ * @returns the result in words
  * @throws Error when the stage has addressees, and one has not confirmed
  */
 export async function checkAddressees(stage: Stage, { stackOutput }: Connection): Promise<string> {
@@ -40,7 +34,7 @@ export async function checkAddressees(stage: Stage, { stackOutput }: Connection)
   );
 }
 
-/** Returns the addressees without a confirmed subscription. */
+/** Returns the addressees without a confirmed subscription. One that waits has no ARN, and after two days SNS deletes it. */
 export function unconfirmed(addressees: readonly string[], subscriptions: readonly Subscription[]): string[] {
   const confirmed = subscriptions.filter(({ SubscriptionArn = "" }) => SubscriptionArn.startsWith("arn:"));
   return addressees.filter((addressee) => confirmed.every(({ Endpoint }) => Endpoint !== addressee));

@@ -3,16 +3,15 @@ import { text } from "node:stream/consumers";
 import * as z from "zod/mini";
 
 import { endForOperator } from "../../shared/accounts/api-keys/end.ts";
+import { usesOfKeys } from "../../shared/accounts/api-keys/list-and-delete.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
 import { hashApiKeySecret, isApiKeySecret } from "../../shared/platform/auth/api-key-secret.ts";
-import { ApiKeyUseRecord } from "../../shared/platform/auth/api-key-use.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { findItem, itemsOf, queryRows } from "../../shared/platform/table/read.ts";
+import { findItem } from "../../shared/platform/table/read.ts";
 import {
   allApiKeys,
   CredentialRecord,
-  maxApiKeys,
   readApiKey,
   toApiApiKey,
   type ApiKeyRecord,
@@ -36,15 +35,10 @@ const keyList = command({
   input: z.object({ organization: Organization }),
   run: async ({ organization }, { output }) => {
     const { id: organizationId } = await readOrganization(organization);
-    const { pk } = keys.apiKeyUse(organizationId, "");
-    const [records, uses] = await Promise.all([
-      allApiKeys(organizationId),
-      queryRows(ApiKeyUseRecord, { pk, limit: maxApiKeys }),
-    ]);
-    const useOf = new Map(itemsOf(uses).map((use) => [use.keyId, use]));
+    const [records, uses] = await Promise.all([allApiKeys(organizationId), usesOfKeys(organizationId)]);
     const rows = records.map((record) => ({
       organizationId,
-      ...toApiApiKey(record, useOf.get(record.id)),
+      ...toApiApiKey(record, uses.get(record.id)),
       kind:
         record.hook === undefined ? (record.test === true ? "test key" : "key") : `${record.hook.kind} hook`,
     }));
@@ -189,8 +183,8 @@ const webhookDisable = command({
   name: "webhooks disable",
   summary: "Disable a webhook",
   details:
-    "It is not called any more, and misses what happens until the customer enables it again. Owners get an email then too. To " +
-    "prevent that, first disable the key that changed it. Owners and administrators get an email within twenty minutes.",
+    "It is not called any more. Owners and administrators get an email within twenty minutes. The customer can enable it again, " +
+    "which all owners get an email about. If a stolen key changed the webhook, first disable the key.",
   examples: ["ada@example.com whk_01M7Y6EGDXHA99AE471ACHQK57 --reason 'Ticket 12' --stage prod"],
   asksFirst: true,
   input: z.object({

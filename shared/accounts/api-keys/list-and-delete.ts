@@ -37,7 +37,8 @@ export async function listApiKeys(organizationId: string, query: PageQuery): Pro
   return { rows: await Promise.all(shown), meta };
 }
 
-async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {
+/** Returns when each key of an organization was used last, by the id of the key. */
+export async function usesOfKeys(organizationId: string): Promise<ReadonlyMap<string, ApiKeyUseRecord>> {
   const { pk } = keys.apiKeyUse(organizationId, "");
   const uses = itemsOf(await queryRows(ApiKeyUseRecord, { pk, limit: maxApiKeys }));
   return new Map(uses.map((use) => [use.keyId, use]));
