@@ -52,6 +52,7 @@ try {
     if (typeof entry.data === "string" && entry.data.includes(weakTlsWarning)) throw new Error(entry.data);
   const living = new Map<string, CloudFormationClient>();
   const missing: string[] = [];
+  let adopting: readonly string[] = [];
   for (const { stackName, environment } of stacks) {
     const isAnywhere = environment.region === "unknown-region";
     const client = new CloudFormationClient(isAnywhere ? {} : { region: environment.region });
@@ -59,7 +60,7 @@ try {
     if (state !== undefined && failedCreation.test(state)) {
       await removeFailedCreation(stackName, client, report);
       // Its rollback may have left log groups, whose names are the same.
-      if (!steps.deploy.includes(adoption)) steps.deploy.push(adoption);
+      if (!steps.deploy.includes(adoption)) adopting = [adoption];
     }
     if (state !== undefined && /^(CREATE|DELETE|ROLLBACK)_IN_PROGRESS$/.test(state))
       throw new Error(`The stack ${stackName} is in ${state}. Wait until that ends, then deploy again.`);
@@ -69,7 +70,7 @@ try {
   }
   if (living.size > 0) {
     // The change set of a living stack may refer to a missing one.
-    if (missing.length > 0) await runCdk(...steps.deploy, "--exclusively", ...missing);
+    if (missing.length > 0) await runCdk(...steps.deploy, ...adopting, "--exclusively", ...missing);
     report("Preparing change sets, to check what the deployment would replace:");
     await runCdk(...steps.prepare, ...living.keys());
     const changes: ResourceChange[] = [];
@@ -83,7 +84,8 @@ try {
     const reason = stopReason(changes, steps.allowed);
     if (reason !== undefined) throw new Error(reason);
   }
-  await runCdk(...steps.deploy, ...missing, ...living.keys());
+  // A living stack is deployed as its change set was checked.
+  await runCdk(...steps.deploy, ...(living.size > 0 ? [] : adopting), ...missing, ...living.keys());
 } catch (error) {
   report(error instanceof Error ? error.message : String(error));
   process.exitCode = 1;
