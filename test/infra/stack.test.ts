@@ -288,7 +288,7 @@ it("synthesis warns of all that a stage with data lacks, and not of a complete o
   ];
   const ofProd = warningsOf(shipped);
   expect(lacks.filter((text) => !ofProd.includes(text))).toEqual([]);
-  const { firewall: _firewall, ...withoutFirewall } = stageNamed("prod");
+  const { firewall: _firewall, ...withoutFirewall } = shipped;
   expect(warningsOf(withoutFirewall)).toMatch(/has no firewall/);
   expect(warningsOf(withoutFirewall)).not.toMatch(/TLS/);
   const certificateArn = "arn:aws:acm:us-east-1:123456789012:certificate/1";

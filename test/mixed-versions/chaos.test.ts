@@ -101,8 +101,9 @@ it("two releases over one table lose no message and no money", async () => {
   try {
     await start("last");
     await useTableOf(dataFolders.last);
-    const isOfGateway = (file: string): boolean => !/(connections\.json|lock)/.test(path.basename(file));
-    await cp(dataFolders.last, dataFolders.present, { recursive: true, filter: isOfGateway });
+    // The addresses and the lock are of the running gateway.
+    const isData = (file: string): boolean => !/^(connections\.json|lock\.sqlite)/.test(path.basename(file));
+    await cp(dataFolders.last, dataFolders.present, { recursive: true, filter: isData });
     carriers = await Carriers.start();
     const balance = 1_000;
     await traffic.addTenant({ balance, contacts: contactCount, campaigns: 1, hasWebhook: true });
