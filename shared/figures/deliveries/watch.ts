@@ -16,6 +16,7 @@ import { countMetrics, type MetricName } from "../../platform/metrics.ts";
  * The watch over carriers. It compares the newest figures of each carrier, and of each of its countries, with those of its last
  * week. They are of as few slots as have enough events. So a busy carrier is judged by minutes, and a small country by up to
  * two hours. A finding has far less success than usual, and less than chance explains.
+ * Late messages are compared with an objective instead, so that lateness never becomes usual.
  */
 
 /** The longest time that is judged, and the time before it that is usual. */
@@ -92,7 +93,6 @@ const kinds: readonly Kind[] = [
     metric: "LateCarriers",
     slots: 2,
     shareOf: ({ urgent, late }) => ({ of: urgent, good: urgent - late }),
-    // It is an objective: a carrier that is always late stays a finding.
     usualOf: () => ({ of: 0, good: 0 }),
     assumed: 0.99,
     // One of twenty.

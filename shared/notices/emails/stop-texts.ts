@@ -25,19 +25,17 @@ export function sessionsEndedText(): EmailText {
 export function stoppedText(name: string, what: Exclude<Stopped, "sessions">, id: string): EmailText {
   const texts = {
     apiKey: [
-      "An API key",
+      "an API key",
       "Requests with it, and with keys that were made with it, are rejected.",
       "api-keys",
     ],
-    hook: ["A login hook", "It sends no codes any more.", "hooks"],
-    webhook: ["A webhook", "It gets no events until you enable it again.", "webhooks"],
+    hook: ["a login hook", "It sends no codes any more.", "hooks"],
+    webhook: ["a webhook", "It gets no events until you enable it again.", "webhooks"],
   } as const;
-  const [subject, effect, view] = texts[what];
+  const [noun, effect, view] = texts[what];
   return {
-    subject: `${subject} was disabled`,
-    paragraphs: [
-      `${brand().name} has disabled ${subject.toLowerCase().replace("api", "API")} of ${onOneLine(name)} (${id}). ${effect}`,
-    ],
+    subject: `${noun.replace("a", "A")} was disabled`,
+    paragraphs: [`${brand().name} has disabled ${noun} of ${onOneLine(name)} (${id}). ${effect}`],
     link: { label: "Open the console", url: `${config.apiUrl()}/console#/${view}` },
     closing: `For the reason, contact ${support()}.`,
   };

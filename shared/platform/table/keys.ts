@@ -263,10 +263,8 @@ export const keys = {
    */
   arrivals: (slot: string, kind = "", partition?: number) => {
     const [day = "", time = ""] = slot.split("T");
-    return at<"arrivals">(
-      ["ARRIVALS", day, ...(partition === undefined ? [] : [partition])].join("#"),
-      `${time}#${kind}`,
-    );
+    const pk = partition === undefined ? `ARRIVALS#${day}` : `ARRIVALS#${day}#${partition}`;
+    return at<"arrivals">(pk, `${time}#${kind}`);
   },
   sandboxMessage: (messageId: string) => at<"sandboxMessage">(`SANDBOX#${messageId}`, "SANDBOX"),
 };
