@@ -20,8 +20,8 @@ const deliveries = command({
   details:
     "A message counts for the five minutes (UTC) in which a carrier accepted it, and its receipt too. Each failed attempt counts, " +
     "also if another carrier accepted the message. RATE is the delivered share of the messages with a receipt, and OF ACCEPTED " +
-    "that of all accepted messages. IN 10 S is the share that a carrier accepted within ten seconds. Test messages do not count. Figures are kept for 90 days. The last " +
-    "minutes may lack a few messages.",
+    "that of all accepted messages. IN 10 S is the share that a carrier accepted within ten seconds. Test messages do not count. " +
+    "Figures are kept for 90 days. The last minutes may lack a few messages.",
   examples: [
     "--by carrier,country --hours 6 --stage prod",
     "--by hour --hours 48 --carrier one --country GB --stage prod",

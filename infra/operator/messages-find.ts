@@ -34,8 +34,8 @@ export const findMessages = command({
   name: "messages find",
   summary: "Find the newest messages to a number in all organizations, with words for the customer",
   details:
-    "Searches the organizations that sent something in the time, 7 days by default, which end now or at --until. Test messages are left out. The end states " +
-    "the read units that the search took. It stops after 100,000 organizations or 5 million read units.",
+    "Searches the organizations that sent something in the time: by default in the 7 days until now, or until --until. Test messages " +
+    "are left out. The end states the read units that the search took. It stops after 100,000 organizations or 5 million read units.",
   examples: [
     "15005550100 --stage prod",
     "+15005550100 --since 30d --limit 5",
@@ -73,9 +73,10 @@ export const findMessages = command({
       };
       output.result(result, `${listOf(facts)}\n`);
     }
+    const untilText = until === undefined ? "" : ` until ${until.toISOString()}`;
     output.note(
       `${found.length} messages${search.hasMore ? ", and there are more" : ""}, in ${search.sending} of ` +
-        `${search.searched} organizations, since ${since.toISOString()}${until === undefined ? "" : ` until ${until.toISOString()}`}; ${search.readUnits} read units`,
+        `${search.searched} organizations, since ${since.toISOString()}${untilText}; ${search.readUnits} read units`,
     );
     for (const problem of search.problems) output.aside(`Warning: ${problem}`);
   },

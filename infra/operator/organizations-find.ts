@@ -23,7 +23,8 @@ export const findOrganizations = command({
   details:
     "One read finds an email, an ID, an assigned number, the reference of a movement, or the provider's ID of a payment. " +
     "Otherwise up to 100,000 organizations are searched, with at most three reads for each. This finds the ID of a payment, the " +
-    "reference of a bank transfer, and a part of the name or of an owner's email. It also finds an API key by the first characters that lists show.",
+    "reference of a bank transfer, and a part of the name or of an owner's email. It also finds an API key by the first characters " +
+    "that lists show.",
   examples: ["ada@example.com --stage prod", "nn_0N9e", "'ada shop' --json"],
   discloses: true,
   input: z.object({
