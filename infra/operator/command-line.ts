@@ -8,6 +8,7 @@ import { auditLogCommands } from "./audit-log.ts";
 import { booksCommands } from "./books.ts";
 import { carrierCommands } from "./carriers.ts";
 import type { OperatorCommand, Typed } from "./command.ts";
+import { compareInvoice } from "./compare-invoice.ts";
 import type { Context } from "./context.ts";
 import { credentialCommands } from "./credentials.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
@@ -16,6 +17,7 @@ import { deskCommand } from "./desk.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
+import { importCosts } from "./import-costs.ts";
 import { invoiceCommands } from "./invoices.ts";
 import { findSenderId } from "./look-alikes.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
@@ -69,6 +71,7 @@ export const commands: readonly OperatorCommand[] = [
   ...verificationCommands,
   ...optOutCommands,
   ...priceCommands,
+  importCosts,
   ...priceOverrideCommands,
   ...deliveryCommands,
   ...marginCommands,
@@ -77,6 +80,7 @@ export const commands: readonly OperatorCommand[] = [
   ...sendingCommands,
   ...destinationCommands,
   ...carrierCommands,
+  compareInvoice,
   ...routeCommands,
   ...deadLetterCommands,
   ...auditLogCommands,

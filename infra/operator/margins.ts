@@ -1,5 +1,8 @@
 import * as z from "zod/mini";
 
+import { Month } from "../../shared/api/contract/primitives.ts";
+import { periodOf } from "../../shared/figures/books/closing.ts";
+import { daysFrom } from "../../shared/figures/books/costs.ts";
 import { readMargins, type Margin } from "../../shared/messages/counts/figures.ts";
 import { readMarginsOfMessages } from "../../shared/messages/counts/recount.ts";
 import { addTo } from "../../shared/messages/counts/rows.ts";
@@ -7,6 +10,7 @@ import { amountOf } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, dayOf, now } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
+import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { shardsOfDay } from "../../shared/platform/table/shards.ts";
 import { command, count, flag, part } from "./command.ts";
 import { hasSentSince, maxReadUnits } from "./messages-find.ts";
@@ -21,11 +25,23 @@ type Grouping = (typeof groupings)[number];
 /** Margins of one organization on one day. */
 type MarginOfDay = Margin & { readonly day: string; readonly organization: string };
 
-/** The margin of one day, country, carrier or organization. */
+/** The margin of one day, country, carrier or organization, or of a combination of these. */
 interface MarginRow extends Omit<Margin, "carrier" | "country"> {
+  /** The names of the groups, in their order. */
   readonly name: string;
   readonly marginMicros: number;
+  /** The mean cost of a segment; undefined if the costs of some messages are unknown. */
+  readonly unitCostMicros: number | undefined;
 }
+
+const byRule = `must be one of ${groupings.join(", ")}, or several separated by commas`;
+const By = z.pipe(
+  z.pipe(
+    z.string(byRule),
+    z.transform((text) => [...new Set(text.split(","))]),
+  ),
+  z.array(z.enum(groupings, byRule)),
+);
 
 const margins = command({
   name: "margins",
@@ -34,24 +50,31 @@ const margins = command({
     "A sent message counts for the day (UTC) on which it was accepted. Refunded messages have no revenue. A day is calculated " +
     "one hour after its end; scheduled messages are added later. Costs are those of the rate card at the time of submission. " +
     "The end states the read units. With --today it stops to read messages after 5 million of them.",
-  examples: ["", "--days 7 --by country --stage prod", "--by organization --csv --stage prod > margins.csv"],
+  examples: [
+    "",
+    "--days 7 --by country --stage prod",
+    "--month 2026-11 --by carrier,country --csv --stage prod > margins.csv",
+  ],
   input: z.object({
     days: part("--days <days>", "number of past days; default: 30", z._default(count(400), 30)),
+    month: part("--month <month>", "a month (UTC) such as 2026-11, in place of --days", z.optional(Month)),
     by: part(
-      "--by <group>",
-      `${groupings.join(", ")}; default: day`,
-      z._default(z.enum(groupings, `must be one of ${groupings.join(", ")}`), "day"),
+      "--by <groups>",
+      `${groupings.join(", ")}, or several of them; default: day`,
+      z._default(By, ["day"]),
     ),
     today: flag("--today", "include today, and yesterday if it is not calculated yet, from their messages"),
     csv: flag("--csv", "print a CSV file"),
   }),
-  run: async ({ days, by, today, csv }, { output }) => {
+  run: async ({ days, month, by, today, csv }, { output }) => {
+    if (month !== undefined && today) throw new RejectedError("--month and --today exclude each other.");
     // All margins of a month would not fit into the memory with 100,000 organizations.
     const sums = new Map<string, MarginOfDay>();
     let open = 0;
-    const add = (margin: MarginOfDay): void => addTo(sums, margin[by], margin);
+    const add = (margin: MarginOfDay): void => addTo(sums, by.map((each) => margin[each]).join(" "), margin);
+    const wanted = month === undefined ? daysBefore(days, today) : daysOfMonth(month);
     const units = await countingReadUnits(async (readUnits) => {
-      for (const day of daysBefore(days, today)) {
+      for (const day of wanted) {
         const isRecent = today && day >= dayAgo(1);
         const counted = new Set<string>();
         for await (const { organizationId, sk, closedAt, margins: ofDay } of readMargins(day)) {
@@ -68,7 +91,8 @@ const margins = command({
     if (csv) return output.csv(rows, columnsOf(by));
     output.table(rows, columnsOf(by));
     showTotals(rows, output);
-    if (!today) output.note("The messages of today are not included: --today reads them.");
+    if (!today && month === undefined)
+      output.note("The messages of today are not included: --today reads them.");
     output.note(`${units} read units`);
     if (open > 0) output.note(`Not final: ${open} days of organizations have scheduled messages.`);
   },
@@ -113,7 +137,13 @@ function daysBefore(howMany: number, withToday: boolean): string[] {
   return withToday ? [...days, dayAgo(0)] : days;
 }
 
-function rowsOf(sums: ReadonlyMap<string, MarginOfDay>, by: Grouping): MarginRow[] {
+/** Returns the days of a month until yesterday. */
+function daysOfMonth(month: string): string[] {
+  const { start, end } = periodOf(month);
+  return daysFrom(start, end).filter((day) => day < dayAgo(0));
+}
+
+function rowsOf(sums: ReadonlyMap<string, MarginOfDay>, by: readonly Grouping[]): MarginRow[] {
   const rows = [...sums].map(
     ([name, { messages, segments, revenueMicros, costMicros, messagesWithoutCost }]) => ({
       name,
@@ -123,9 +153,10 @@ function rowsOf(sums: ReadonlyMap<string, MarginOfDay>, by: Grouping): MarginRow
       costMicros,
       marginMicros: revenueMicros - costMicros,
       messagesWithoutCost,
+      unitCostMicros: messagesWithoutCost > 0 || segments === 0 ? undefined : costMicros / segments,
     }),
   );
-  if (by === "day") return rows.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  if (by[0] === "day") return rows.toSorted((one, other) => (one.name < other.name ? -1 : 1));
   return rows.toSorted((one, other) => other.revenueMicros - one.revenueMicros);
 }
 
@@ -140,9 +171,12 @@ function showTotals(rows: readonly MarginRow[], output: Output): void {
   if (without > 0) output.note(`The costs of ${without} messages are unknown and not included.`);
 }
 
-function columnsOf(by: Grouping): Columns<MarginRow> {
+function columnsOf(by: readonly Grouping[]): Columns<MarginRow> {
+  const names = by.map(
+    (each, index) => [each.toUpperCase(), ({ name }: MarginRow) => name.split(" ")[index]] as const,
+  );
   return {
-    [by.toUpperCase()]: "name",
+    ...Object.fromEntries(names),
     MESSAGES: "messages",
     SEGMENTS: "segments",
     REVENUE: ({ revenueMicros }) => right(amountText(revenueMicros)),
@@ -150,6 +184,8 @@ function columnsOf(by: Grouping): Columns<MarginRow> {
     MARGIN: ({ marginMicros }) => right(amountText(marginMicros)),
     SHARE: ({ marginMicros, revenueMicros }) => right(shareText(marginMicros, revenueMicros)),
     "WITHOUT COST": "messagesWithoutCost",
+    "UNIT COST": ({ unitCostMicros }) =>
+      right(unitCostMicros === undefined ? "" : amountText(unitCostMicros)),
   };
 }
 

@@ -29,7 +29,7 @@ import { importOverrides } from "./price-overrides.ts";
 import { readRates } from "./rates-file.ts";
 
 /** Carriers that a stage can use without `carriers set`, and the fee beside them. */
-const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox", verificationFee]);
+export const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox", verificationFee]);
 
 const importPrices = command({
   name: "prices import",
@@ -98,7 +98,7 @@ function warnOf(rows: readonly PriceRow[], book: RoutingTable, output: Output): 
 }
 
 /** Compares a rate card with carriers' costs, and price overrides with the card's costs. */
-async function guardCard(
+export async function guardCard(
   card: RateCard,
   { allowLoss, before, book }: Decision & { readonly before: RateCard; readonly book: RoutingTable },
   context: Context,
@@ -222,7 +222,7 @@ const restore = command({
   },
 });
 
-function versionText(version: number | undefined): string {
+export function versionText(version: number | undefined): string {
   return version === undefined ? "the sample prices, or none" : `version ${version} of the prices`;
 }
 

@@ -64,10 +64,15 @@ export async function readRates(
   });
   const { rows, errors } = parseRates(content, options);
   if (errors.length === 0) return rows;
+  showProblems(errors, output);
+  return undefined;
+}
+
+/** Shows the errors of a file, for which a command changes nothing. */
+export function showProblems(errors: readonly Problem[], output: Output): void {
   output.table(errors, { ERROR: problemText });
   output.aside(`Nothing was changed: the file has ${errors.length} errors.`);
   process.exitCode = 1;
-  return undefined;
 }
 
 function problemText({ line, column, problem }: Problem): string {
@@ -253,7 +258,7 @@ class Reader {
 }
 
 /** A cell for an error message, shortened. */
-function shown(cell: string): string {
+export function shown(cell: string): string {
   return cell === "" ? "it" : `"${visible(cell.length > 40 ? `${cell.slice(0, 40)}…` : cell)}"`;
 }
 

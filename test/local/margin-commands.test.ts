@@ -52,8 +52,8 @@ it("margins have no share without revenue", async () => {
 it("margins are summed by day, exactly, with the unknown costs and the days that are not final", async () => {
   const lines = (await outputOf("margins")).split("\n");
   expect(lines.map((line) => line.trim().replaceAll(/ {2,}/g, " | "))).toEqual([
-    "DAY | MESSAGES | SEGMENTS | REVENUE | COST | MARGIN | SHARE | WITHOUT COST",
-    "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0",
+    "DAY | MESSAGES | SEGMENTS | REVENUE | COST | MARGIN | SHARE | WITHOUT COST | UNIT COST",
+    "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0 | 0.019",
     "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
     "Total of 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
     "The costs of 2 messages are unknown and not included.",
@@ -68,6 +68,8 @@ it.each([
   ["--by country", ["GB 184100 120002", "US 31600 32000"]],
   ["--by carrier", ["aws 184000 120002", "kannel 31700 32000"]],
   ["--by organization", [`${organizationId} 199900 136002`, "org_01J00000000000000000000001 15800 16000"]],
+  ["--by carrier,country", ["aws GB 184000 120002", "kannel US 31600 32000", "kannel GB 100 0"]],
+  ["--by country --month 2031-01", ["GB 92000 60001"]],
   ["--by carrier --days 1", ["aws 92000 60001", "kannel 15900 16000"]],
   ["--days 31", ["2031-01-31 92000 60001", "2031-03-01 107800 76001", "2031-03-02 107900 76001"]],
 ])("margins are summed by %s", async (options, expected) => {
@@ -78,9 +80,9 @@ it.each([
 
 it("margins are a CSV file with --csv", async () => {
   expect(await outputOf("margins --by country --csv")).toBe(
-    "country,messages,segments,revenue,cost,margin,share,without_cost\n" +
-      "GB,6,6,0.1841,0.120002,0.064098,34.8%,2\n" +
-      "US,4,4,0.0316,0.032,-0.0004,-1.3%,0\n",
+    "country,messages,segments,revenue,cost,margin,share,without_cost,unit_cost\n" +
+      "GB,6,6,0.1841,0.120002,0.064098,34.8%,2,\n" +
+      "US,4,4,0.0316,0.032,-0.0004,-1.3%,0,0.008\n",
   );
 });
 
@@ -93,8 +95,8 @@ it("margins include today with --today", async () => {
   await updateItem(z.unknown(), wallet);
   const lines = (await outputOf("margins --days 1 --today --csv")).split("\n");
   expect(lines.slice(1)).toEqual([
-    "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2",
-    "2031-03-03,1,1,0.0079,0.005,0.0029,36.7%,0",
+    "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2,",
+    "2031-03-03,1,1,0.0079,0.005,0.0029,36.7%,0,0.005",
     "",
   ]);
 });

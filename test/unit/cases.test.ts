@@ -17,6 +17,8 @@ import {
 import { parseCsv, tablesOf } from "../../functions/console/app/read-table.ts";
 import { csvFileOf, withWrittenNumbers, xlsxOf } from "../../functions/console/app/save-file.ts";
 import { readCredentials } from "../../infra/operator/carriers.ts";
+import { CostsOfRows, readCostList } from "../../infra/operator/cost-list.ts";
+import { readInvoice } from "../../infra/operator/invoice-lines.ts";
 import { parseRates } from "../../infra/operator/rates-file.ts";
 import { ConsistentSettings } from "../../infra/stages/consistent-settings.ts";
 import { exchangeRateWarning } from "../../infra/stages/payment-checks.ts";
@@ -97,7 +99,7 @@ const Callback = z.strictObject({
 });
 
 const OperatorFile = z.strictObject({
-  reader: z.enum(["credentials", "prices", "stage"]),
+  reader: z.enum(["costs", "credentials", "invoice", "prices", "stage"]),
   /** Settings in addition to those that a stage has to state. */
   settings: z.optional(z.record(z.string(), z.unknown())),
   text: z.optional(z.string()),
@@ -258,7 +260,14 @@ const kinds: Readonly<Record<KindOf<"unit">, (input: unknown) => Promise<string>
     const text = settings === undefined ? content.text : JSON.stringify({ ...leastSettings, ...settings });
     await writeFile(file, await bytesOf({ ...content, text }));
     const readers = {
+      costs: async () => {
+        const list = await readCostList(file, { rate: undefined, currency: "EUR" });
+        if ("errors" in list) return list;
+        const costs = new CostsOfRows(list, ["49"]);
+        return { germany: costs.costOf({ prefix: "49", country: "DE" }, at.toISOString()) };
+      },
       credentials: async () => readCredentials(file),
+      invoice: async () => readInvoice(file, { rate: undefined, currency: "EUR" }),
       prices: async () =>
         parseRates(await readFile(file), { required: ["prefix", "country", "price"], hasCosts: true }),
       stage: () => stageNamed("blue"),

@@ -1,6 +1,6 @@
 import { listWallets } from "../../money/wallet/record.ts";
 import { firstIdAt } from "../../platform/ids.ts";
-import { rowsOf } from "../../platform/table/lists.ts";
+import { itemsIn, rowsOf, type List } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf, type Sharded } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord } from "../message/record.ts";
@@ -72,14 +72,11 @@ export async function searchMessages(
   sharded: Sharded,
   { to, status, since, until, limit, maxExamined = 800_000 }: MessageSearch,
 ): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
+  const range = rangeOf(since, until);
   const isWanted = (message: MessageRecord): boolean =>
     !hasExpired(message) &&
     (to === undefined || message.to === to) &&
     (status === undefined || message.status === status);
-  const range = {
-    ...(since === undefined ? {} : { from: firstIdAt("msg", since) }),
-    ...(until === undefined ? {} : { to: firstIdAt("msg", until) }),
-  };
   const pk = messagesOf(sharded);
   const list = { pk, ...range, newestFirst: true, consistent: true };
   const rows = to === undefined ? rowsOf(MessageRecord, list) : rowsOfNumber(sharded, to, range, maxExamined);
@@ -93,4 +90,16 @@ export async function searchMessages(
     messages.push(item);
   }
   return { messages, isComplete: true };
+}
+
+/** Yields the messages of an organization that were accepted in a time, oldest first. Those that cannot be read are reported. */
+export function messagesBetween(sharded: Sharded, since: Date, until: Date): AsyncGenerator<MessageRecord> {
+  return itemsIn(MessageRecord, { pk: messagesOf(sharded), ...rangeOf(since, until), skipsUnreadable: true });
+}
+
+function rangeOf(since: Date | undefined, until: Date | undefined): Pick<List, "from" | "to"> {
+  return {
+    ...(since === undefined ? {} : { from: firstIdAt("msg", since) }),
+    ...(until === undefined ? {} : { to: firstIdAt("msg", until) }),
+  };
 }
