@@ -14,6 +14,12 @@ import type { Columns } from "./output.ts";
 
 const types = [...TransactionType.options, "unexplained"];
 
+/** The columns of messages with an unknown outcome. */
+const unknownColumns: Columns<Pick<CountryBooks, "unknownCostMicros" | "unknownMessages">> = {
+  unknown_messages: "unknownMessages",
+  unknown_cost: ({ unknownCostMicros }) => decimalText(unknownCostMicros),
+};
+
 /** The columns that customers and the totals have. */
 function sumColumns(currency: string): Columns<BooksRecord | BooksTotal> {
   const ofTypes = types.map((type) => [
@@ -32,6 +38,7 @@ function sumColumns(currency: string): Columns<BooksRecord | BooksTotal> {
     cost: ({ costMicros }) => decimalText(costMicros),
     margin: ({ revenueMicros, costMicros }) => decimalText(revenueMicros - costMicros),
     messages_without_cost: "messagesWithoutCost",
+    ...unknownColumns,
   };
 }
 
@@ -49,6 +56,7 @@ const countryColumns = (currency: string): Columns<CountryBooks & OfOrganization
   cost: ({ costMicros }) => decimalText(costMicros),
   margin: ({ revenueMicros, costMicros }) => decimalText(revenueMicros - costMicros),
   messages_without_cost: "messagesWithoutCost",
+  ...unknownColumns,
 });
 
 /** The columns of a buyer and its tax, from a document, which never changes. */

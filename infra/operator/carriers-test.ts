@@ -7,8 +7,10 @@ import type { CarrierResponse } from "../../shared/carriers/call.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
+import type { Period } from "../../shared/figures/books/movements.ts";
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
+import { readAuditLog } from "../../shared/tenancy/audit-log/list.ts";
 import { receiptWarning, TestedMessage } from "./carrier-receipts.ts";
 import { command, count, part, personal, RequiredText } from "./command.ts";
 import { listOf } from "./output.ts";
@@ -74,7 +76,13 @@ export const testCarrier = command({
     if (expectsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
     const receipt =
       expectsReceipt && isAccepted ? await tested.receipt(record, wait) : receiptWarning(record);
-    changed({ outcome: result.outcome, ...(closesBreaker && { closesBreaker }) });
+    const carrierReference = result.outcome === "accepted" ? result.carrierReference : undefined;
+    changed({
+      outcome: result.outcome,
+      reference,
+      carrierReference,
+      ...(closesBreaker && { closesBreaker }),
+    });
     output.result(
       { carrier: record.name, reference, ...result, receipt, durationMs, status: response?.status, body },
       listOf({
@@ -94,6 +102,28 @@ export const testCarrier = command({
     if (result.outcome !== "accepted") process.exitCode = 1;
   },
 });
+
+/**
+ * Returns the references of the tests of a carrier in a period, by the stage's audit log. The carrier charges for a test, and no
+ * message of a customer has it.
+ */
+export async function referencesOfTests(carrier: string, { start, end }: Period): Promise<Set<string>> {
+  const references = new Set<string>();
+  let after: string | undefined;
+  do {
+    const entries = await readAuditLog(undefined, { after, limit: entriesTogether });
+    for (const { action, createdAt, subject, after: result } of entries) {
+      if (action !== testCarrier.name || subject?.["name"] !== carrier || createdAt >= end) continue;
+      for (const each of [result?.["reference"], result?.["carrierReference"]])
+        if (typeof each === "string") references.add(each);
+    }
+    const oldest = entries.at(-1);
+    after = oldest === undefined || oldest.createdAt < start ? undefined : oldest.id;
+  } while (after !== undefined);
+  return references;
+}
+
+const entriesTogether = 500;
 
 /** The number of characters of a response that are shown. */
 const maxShown = 1_000;

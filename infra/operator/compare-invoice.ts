@@ -12,6 +12,7 @@ import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
+import { referencesOfTests } from "./carriers-test.ts";
 import { command, flag, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readCostList } from "./cost-list.ts";
@@ -64,9 +65,14 @@ export const compareInvoice = command({
         `${lines.length - references} lines have no reference: compare them in a file of their own.`,
       );
     const period = periodOf(month);
-    const { differences, matched } =
+    const tests = await referencesOfTests(carrier, period);
+    const { differences, matched, ...comparison } =
       references > 0
-        ? await compareMessages(new MessageComparison(lines, { carrier, period, list }), period, output)
+        ? await compareMessages(
+            new MessageComparison(lines, { carrier, period, list, tests }),
+            period,
+            output,
+          )
         : compareSums(lines, await sumsOf(carrier, period));
     if (csv) output.csv(differences, columns);
     else output.table(differences, columns);
@@ -75,7 +81,7 @@ export const compareInvoice = command({
     const billed = amountText(lines.reduce((sum, { micros }) => sum + micros, 0));
     if (!csv) {
       output.note(
-        `${matched} of ${lines.length} lines match, ${differences.length} differences. Billed ${billed} ${money.currency}; ` +
+        `${matched} of ${lines.length} lines match, ${comparison.tests} are of carriers test, ${differences.length} differences. Billed ${billed} ${money.currency}; ` +
           `the differences are billed ${total(({ billedMicros }) => billedMicros)}, expected ${total(({ expectedMicros = 0 }) => expectedMicros)}.`,
       );
     }

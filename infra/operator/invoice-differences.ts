@@ -26,6 +26,8 @@ export interface Difference {
 export interface Comparison {
   readonly differences: readonly Difference[];
   readonly matched: number;
+  /** The lines of tests by operators. */
+  readonly tests: number;
 }
 
 /** A message as the comparison needs it. */
@@ -47,6 +49,8 @@ interface Question {
   readonly carrier: string;
   readonly period: { readonly start: string; readonly end: string };
   readonly list: CostList | undefined;
+  /** The references of tests by operators, which are billed and of no customer. */
+  readonly tests: ReadonlySet<string>;
 }
 
 /** Amounts are rounded up to micro-units on both sides. */
@@ -111,8 +115,11 @@ export class MessageComparison {
 
   /** Returns the result, after all messages. */
   end(): Comparison {
-    const unsent = [...this.#open.values()].flat().map((line) => notSent(line));
-    return { differences: [...this.#differences, ...unsent].toSorted(byLine), matched: this.#matched };
+    const isTest = ({ reference = "" }: InvoiceLine): boolean => this.#question.tests.has(reference);
+    const unsent = [...this.#open.values()].flat();
+    const differences = [...this.#differences, ...unsent.filter((line) => !isTest(line)).map(notSent)];
+    const tests = unsent.filter(isTest).length;
+    return { differences: differences.toSorted(byLine), matched: this.#matched, tests };
   }
 
   #expected(
@@ -181,7 +188,7 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
     const both = { billedParts: parts, sentParts: segments, billedMicros: micros, expectedMicros };
     return [{ kind, line: ofInvoice[0]?.line, country, day, ...both }];
   });
-  return { differences: differences.toSorted(byLine), matched };
+  return { differences: differences.toSorted(byLine), matched, tests: 0 };
 }
 
 const noLine = { line: 0, reference: undefined, day: undefined, country: undefined, network: "" };

@@ -145,15 +145,12 @@ function daysOfMonth(month: string): string[] {
 
 function rowsOf(sums: ReadonlyMap<string, MarginOfDay>, by: readonly Grouping[]): MarginRow[] {
   const rows = [...sums].map(
-    ([name, { messages, segments, revenueMicros, costMicros, messagesWithoutCost }]) => ({
+    ([name, { day: _day, organization: _organization, country: _country, carrier: _carrier, ...sum }]) => ({
       name,
-      messages,
-      segments,
-      revenueMicros,
-      costMicros,
-      marginMicros: revenueMicros - costMicros,
-      messagesWithoutCost,
-      unitCostMicros: messagesWithoutCost > 0 || segments === 0 ? undefined : costMicros / segments,
+      ...sum,
+      marginMicros: sum.revenueMicros - sum.costMicros,
+      unitCostMicros:
+        sum.messagesWithoutCost > 0 || sum.segments === 0 ? undefined : sum.costMicros / sum.segments,
     }),
   );
   if (by[0] === "day") return rows.toSorted((one, other) => (one.name < other.name ? -1 : 1));
@@ -168,6 +165,11 @@ function showTotals(rows: readonly MarginRow[], output: Output): void {
     `Total of ${total((row) => row.messages)} messages: revenue ${amountText(revenue)}, cost ${amountText(cost)}, ` +
       `margin ${amountText(revenue - cost)} ${config.currency()} (${shareText(revenue - cost, revenue) || "-"})`,
   );
+  const [unknown, possible] = [total((row) => row.unknownMessages), total((row) => row.unknownCostMicros)];
+  if (unknown > 0)
+    output.note(
+      `The outcome of ${unknown} messages is unknown. Carriers may charge ${amountText(possible)} for them, which is not included.`,
+    );
   if (without > 0) output.note(`The costs of ${without} messages are unknown and not included.`);
 }
 
@@ -184,6 +186,8 @@ function columnsOf(by: readonly Grouping[]): Columns<MarginRow> {
     MARGIN: ({ marginMicros }) => right(amountText(marginMicros)),
     SHARE: ({ marginMicros, revenueMicros }) => right(shareText(marginMicros, revenueMicros)),
     "WITHOUT COST": "messagesWithoutCost",
+    UNKNOWN: "unknownMessages",
+    "UNKNOWN COST": ({ unknownCostMicros }) => right(amountText(unknownCostMicros)),
     "UNIT COST": ({ unitCostMicros }) =>
       right(unitCostMicros === undefined ? "" : amountText(unitCostMicros)),
   };

@@ -6,6 +6,7 @@ import {
   failureOf,
   failureReasons,
   stateTexts,
+  waitingText,
 } from "../../shared/api/contract/failures.ts";
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import type { Attempt } from "../../shared/messages/message/attempts.ts";
@@ -18,7 +19,7 @@ import { undefinedIfUnreadable, unreadableOf } from "../../shared/platform/table
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { command, limit, personal, SinceOption, UntilOption } from "./command.ts";
 import type { Context } from "./context.ts";
-import { factsOf, shown } from "./messages.ts";
+import { attemptsWithOpen, factsOf, shown } from "./messages.ts";
 import { searchOrganizations } from "./organization.ts";
 import { listOf } from "./output.ts";
 import { countingReadUnits } from "./read-units.ts";
@@ -138,5 +139,7 @@ function customerText(record: MessageRecord): string {
   const state = delivery === undefined || delivery.status === "undelivered" ? "pending" : delivery.status;
   if (status !== "queued") return stateTexts[state];
   const isScheduled = Date.parse(scheduledAt) > now().getTime();
-  return isScheduled ? `${stateTexts.scheduled} ${scheduledAt}` : stateTexts.queued;
+  return isScheduled
+    ? `${stateTexts.scheduled} ${scheduledAt}`
+    : waitingText({ attempts: attemptsWithOpen(record) });
 }

@@ -6,6 +6,7 @@ import { MessageStatus } from "../../shared/api/contract/sms.ts";
 import { attemptsOf, type Attempt } from "../../shared/messages/message/attempts.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { findMessageById, maxSearched, searchMessages } from "../../shared/messages/search/find.ts";
+import { openAttempt } from "../../shared/messages/send/acquire-message.ts";
 import { amountOf } from "../../shared/money/wallet/money.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
@@ -70,7 +71,14 @@ export function shown(record: MessageRecord) {
     expiresAt: _expiresAt,
     ...rest
   } = record;
-  return { ...rest, timesAcquired, attempts: attemptsOf(record) };
+  return { ...rest, timesAcquired, attempts: attemptsWithOpen(record) };
+}
+
+/** Returns the last attempts of a message, with one that its carrier has not responded to. */
+export function attemptsWithOpen(record: MessageRecord): Attempt[] {
+  const open = openAttempt(record);
+  const recorded = attemptsOf(record);
+  return open === undefined || recorded.includes(open) ? [...recorded] : [...recorded, open];
 }
 
 export function factsOf(message: MessageRecord): Record<string, string | undefined> {

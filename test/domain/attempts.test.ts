@@ -4,6 +4,7 @@ import type { SubmitResult } from "../../shared/carriers/carrier.ts";
 import { attemptsOf } from "../../shared/messages/message/attempts.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
+import { openAttempt } from "../../shared/messages/send/acquire-message.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { accept, inOrder, only, ScriptedCarrier, named, beUnreachable } from "../support/carriers.ts";
@@ -117,13 +118,25 @@ describe("an attempt with an unknown outcome", () => {
       { ...job, carrier: "alpha", errorCode: "NoAnswerInTime" },
     ]);
     expect(log.text()).not.toContain("some words");
+    const unanswered = {
+      at: start.toISOString(),
+      carrier: "alpha",
+      outcome: "unknown",
+      code: "NoAnswerInTime",
+    };
+    // People who look for the message see the attempt while it has no outcome.
+    expect(attemptsOf(await recordOf(job))).toEqual([unanswered]);
+    expect(openAttempt(await recordOf(job))).toEqual(unanswered);
+    // The lease shows it too, of a sender that died.
+    const { code: _code, ...ofLease } = unanswered;
+    expect(openAttempt({ ...(await recordOf(job)), attemptLog: undefined })).toEqual(ofLease);
     vi.setSystemTime(afterSeconds(121));
     await submitMessage(job, sender);
     expect(await statusOf(job)).toBe(status);
     const attempts = attemptsOf(await recordOf(job));
     expect(attempts.map(({ outcome }) => outcome)).toEqual(outcomes);
     // The time of the submission is known.
-    expect(attempts[0]).toEqual({ at: start.toISOString(), carrier: "alpha", outcome: "unknown" });
+    expect(attempts[0]).toEqual(unanswered);
   });
 
   it("has its code when the message ends with it and is refunded, and no one reads the carrier's words", async () => {

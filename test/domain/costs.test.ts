@@ -7,7 +7,7 @@ import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { documentOf, RateCard } from "../../shared/money/prices/rate-card.ts";
 import { makeCurrent } from "../../shared/money/prices/record.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { only } from "../support/carriers.ts";
+import { only, ScriptedCarrier } from "../support/carriers.ts";
 import { recordLog } from "../support/log.ts";
 import { acceptFor, recordOf } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
@@ -54,6 +54,20 @@ it.each([
   const message = await handedOver(to, rateCard);
   expect(message.status).toBe("sent");
   expect(message).not.toHaveProperty("costMicros");
+});
+
+it("a message that fails with an unknown outcome records what its carrier may charge, beside its refund", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const job = await acceptFor(organizationId, { to: "442012345678", message: "x".repeat(200) });
+  const silent = new ScriptedCarrier(() => {
+    throw new Error("the connection was lost");
+  }, false);
+  await expect(submitMessage(job, only(silent, { rateCard: card }))).rejects.toThrow("is not known");
+  vi.setSystemTime(new Date("2031-03-01T12:03:00Z"));
+  await submitMessage(job, only(silent, { rateCard: card }));
+  expect(silent.received).toHaveLength(1);
+  const unknown = { errorCode: "MESSAGE_OUTCOME_UNKNOWN", refund: "due", costMicros: 60_002 };
+  expect(await recordOf(job)).toMatchObject(unknown);
 });
 
 it("a sender gets the rate card in force, and continues with a line in the log where none can be read", async () => {

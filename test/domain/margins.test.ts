@@ -69,8 +69,11 @@ function anyMessage(random: Random): Partial<MessageRecord> {
     totalMicros: segments * unitPriceMicros,
   };
   const status = oneOf(random, ["sent", "sent", "sent", "failed", "cancelled"] as const);
-  if (status !== "sent") return { ...fields, status, refund: "done" };
   const carrier = oneOf(random, [{ carrier: "aws" }, { carrier: "kannel" }, {}]);
+  if (status !== "sent") {
+    const unknown = { errorCode: "MESSAGE_OUTCOME_UNKNOWN", costMicros: 17_003, ...carrier } as const;
+    return { ...fields, status, refund: "done", ...oneOf(random, [{}, status === "failed" ? unknown : {}]) };
+  }
   return { ...fields, ...carrier, ...oneOf(random, [{}, { costMicros: 0 }, { costMicros: 31_007 }]) };
 }
 
@@ -81,20 +84,27 @@ function expected(messages: readonly MessageRecord[]): Margin[] {
     "15005550000": "US",
     "38344123456": "XK",
   };
-  const sent = messages.filter(({ status }) => status === "sent");
-  const groups = Map.groupBy(sent, ({ to, carrier }) => `${countries[to] ?? "none"} ${carrier ?? "unknown"}`);
+  const isUnknown = ({ errorCode }: MessageRecord): boolean => errorCode === "MESSAGE_OUTCOME_UNKNOWN";
+  const counted = messages.filter((message) => message.status === "sent" || isUnknown(message));
+  const groups = Map.groupBy(
+    counted,
+    ({ to, carrier }) => `${countries[to] ?? "none"} ${carrier ?? "unknown"}`,
+  );
   return [...groups].map(([name, group]) => {
     const [country = "", carrier = ""] = name.split(" ");
-    const sum = (of: (message: MessageRecord) => number): number =>
-      group.reduce((total, message) => total + of(message), 0);
+    const sent = group.filter(({ status }) => status === "sent");
+    const sum = (of: (message: MessageRecord) => number, ofMessages = sent): number =>
+      ofMessages.reduce((total, message) => total + of(message), 0);
     return {
       country,
       carrier,
-      messages: group.length,
+      messages: sent.length,
       segments: sum(({ segments }) => segments),
       revenueMicros: sum(({ totalMicros }) => totalMicros),
       costMicros: sum(({ costMicros = 0 }) => costMicros),
-      messagesWithoutCost: group.filter(({ costMicros }) => costMicros === undefined).length,
+      messagesWithoutCost: sent.filter(({ costMicros }) => costMicros === undefined).length,
+      unknownMessages: group.length - sent.length,
+      unknownCostMicros: sum(({ costMicros = 0 }) => costMicros, group.filter(isUnknown)),
     };
   });
 }

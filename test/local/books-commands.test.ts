@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
-import { noFigures, writeFigures } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMargin } from "../../shared/messages/counts/figures.ts";
 import { findPayment } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -80,7 +80,14 @@ it("the exported books of a closed month add up to the ledger", async () => {
   at("2021-04-02T00:00:00.000Z");
   for (const { organizationId } of [one, other]) await settle(organizationId);
   await inAllShards(closeDays);
-  const costs = { messages: 1, segments: 2, revenueMicros: 7_901, costMicros: 5_001, messagesWithoutCost: 0 };
+  const costs = {
+    ...noMargin,
+    messages: 1,
+    segments: 2,
+    revenueMicros: 7_901,
+    costMicros: 5_001,
+    messagesWithoutCost: 0,
+  };
   const margin = { ...costs, country: "GB", carrier: "aws" };
   await writeFigures(dayShardOf(one.organizationId, "2021-03-13"), { ...noFigures, margins: [margin] }, true);
 

@@ -8,7 +8,7 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { withAllShards } from "../../shared/platform/table/shards.ts";
 import type { Customer } from "../support/api.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
-import { jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
+import { entriesWritten, jsonOf, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
 
@@ -127,10 +127,16 @@ it("an invoice with five planted differences has exactly these", async () => {
       "invoice.csv",
     );
   const options = `--month ${month} --price-list ${await fileOf(list, "list.csv")} --rate ${rate}`;
+  const tested = await operator("carriers test acme --to 4915112345678 --wait 1 --json");
+  const { carrierReference = "" } = z
+    .object({ carrierReference: z.optional(z.string()) })
+    .parse(JSON.parse(tested.out.split("\n")[0] ?? ""));
+  await entriesWritten();
+  const ofTest = [carrierReference, "", "", "", "DE", "1", "0,02"];
   const right = invoiceOf(messages);
-  expect(await outputOf(`carriers compare-invoice acme ${await file(right)} ${options}`)).toMatch(
-    new RegExp(`^${sends} of ${sends} lines match, 0 differences\\.`),
-  );
+  expect(
+    await outputOf(`carriers compare-invoice acme ${await file([...right, ofTest])} ${options}`),
+  ).toMatch(new RegExp(`^${sends} of ${sends + 1} lines match, 1 are of carriers test, 0 differences\\.`));
 
   const wrong = right.map((cells) => [...cells]);
   (wrong[2] ?? [])[6] = "0,9";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { noFigures, writeFigures, type Margin } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMargin, type Margin } from "../../shared/messages/counts/figures.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, putOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -17,7 +17,7 @@ import { useOperatedGateway } from "../support/own-gateway.ts";
 
 const { register } = useOperatedGateway();
 const organizationId = "org_01J00000000000000000000000";
-const ofMessages = { segments: 2, messages: 2, messagesWithoutCost: 0 };
+const ofMessages = { ...noMargin, segments: 2, messages: 2 };
 const gb = { ...ofMessages, country: "GB", carrier: "aws", revenueMicros: 92_000, costMicros: 60_001 };
 const us = { ...ofMessages, country: "US", carrier: "kannel", revenueMicros: 15_800, costMicros: 16_000 };
 const unknown = { ...ofMessages, country: "GB", carrier: "kannel", revenueMicros: 100, costMicros: 0 };
@@ -31,7 +31,11 @@ beforeAll(async () => {
     writeFigures(dayShardOf(organizationId, day), { ...noFigures, margins }, isFinal);
   await write("2031-01-31", [gb]);
   await write("2031-03-01", [gb, us]);
-  await write("2031-03-02", [gb, { ...unknown, messagesWithoutCost: 2 }], false);
+  await write(
+    "2031-03-02",
+    [gb, { ...unknown, messagesWithoutCost: 2, unknownMessages: 1, unknownCostMicros: 70_000 }],
+    false,
+  );
   const other = dayShardOf("org_01J00000000000000000000001", "2031-03-02", 3);
   await writeFigures(other, { ...noFigures, margins: [us] }, true);
 });
@@ -52,10 +56,11 @@ it("margins have no share without revenue", async () => {
 it("margins are summed by day, exactly, with the unknown costs and the days that are not final", async () => {
   const lines = (await outputOf("margins")).split("\n");
   expect(lines.map((line) => line.trim().replaceAll(/ {2,}/g, " | "))).toEqual([
-    "DAY | MESSAGES | SEGMENTS | REVENUE | COST | MARGIN | SHARE | WITHOUT COST | UNIT COST",
-    "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0 | 0.019",
-    "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2",
+    "DAY | MESSAGES | SEGMENTS | REVENUE | COST | MARGIN | SHARE | WITHOUT COST | UNKNOWN | UNKNOWN COST | UNIT COST",
+    "2031-03-01 | 4 | 4 | 0.1078 | 0.076001 | 0.031799 | 29.5% | 0 | 0 | 0 | 0.019",
+    "2031-03-02 | 6 | 6 | 0.1079 | 0.076001 | 0.031899 | 29.6% | 2 | 1 | 0.07",
     "Total of 10 messages: revenue 0.2157, cost 0.152002, margin 0.063698 USD (29.5%)",
+    "The outcome of 1 messages is unknown. Carriers may charge 0.07 for them, which is not included.",
     "The costs of 2 messages are unknown and not included.",
     "The messages of today are not included: --today reads them.",
     "30 read units",
@@ -80,9 +85,9 @@ it.each([
 
 it("margins are a CSV file with --csv", async () => {
   expect(await outputOf("margins --by country --csv")).toBe(
-    "country,messages,segments,revenue,cost,margin,share,without_cost,unit_cost\n" +
-      "GB,6,6,0.1841,0.120002,0.064098,34.8%,2,\n" +
-      "US,4,4,0.0316,0.032,-0.0004,-1.3%,0,0.008\n",
+    "country,messages,segments,revenue,cost,margin,share,without_cost,unknown,unknown_cost,unit_cost\n" +
+      "GB,6,6,0.1841,0.120002,0.064098,34.8%,2,1,0.07,\n" +
+      "US,4,4,0.0316,0.032,-0.0004,-1.3%,0,0,0,0.008\n",
   );
 });
 
@@ -95,8 +100,8 @@ it("margins include today with --today", async () => {
   await updateItem(z.unknown(), wallet);
   const lines = (await outputOf("margins --days 1 --today --csv")).split("\n");
   expect(lines.slice(1)).toEqual([
-    "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2,",
-    "2031-03-03,1,1,0.0079,0.005,0.0029,36.7%,0,0.005",
+    "2031-03-02,6,6,0.1079,0.076001,0.031899,29.6%,2,1,0.07,",
+    "2031-03-03,1,1,0.0079,0.005,0.0029,36.7%,0,0,0,0.005",
     "",
   ]);
 });

@@ -8,7 +8,7 @@ import {
 import type { InvoiceLine } from "../../infra/operator/invoice-lines.ts";
 
 const november = { start: "2026-11-01T00:00:00.000Z", end: "2026-12-01T00:00:00.000Z" };
-const question = { carrier: "acme", period: november, list: undefined };
+const question = { carrier: "acme", period: november, list: undefined, tests: new Set(["ac-test"]) };
 const line: InvoiceLine = {
   line: 2,
   reference: "ac-1",
@@ -61,6 +61,10 @@ it.each<readonly [string, Partial<InvoiceLine>, Partial<SentMessage>, readonly s
   ],
 ])("a billed message %s", (_what, ofLine, ofMessage, expected) => {
   expect(kindsOf([{ ...line, ...ofLine }], [{ ...sent, ...ofMessage }])).toEqual(expected);
+});
+
+it("a line of an operator's test is no difference", () => {
+  expect(kindsOf([line, { ...line, reference: "ac-test" }], [sent])).toEqual(["1 matched"]);
 });
 
 it("a message of another month is not missing", () => {

@@ -62,10 +62,20 @@ export const stateTexts = {
   cancelled: "Cancelled",
   scheduled: "Scheduled for",
   queued: "Waiting to be submitted to a carrier…",
+  unanswered: "The carrier has not responded. The message may still arrive.",
   pending: "Waiting for the delivery receipt…",
   delivered: "Received by the phone",
   unknown: "It is unknown whether the phone received it",
 } as const;
+
+/** Returns the state of a queued message that is due. After an attempt without a clear response it may already be on its way. */
+export function waitingText({
+  attempts,
+}: {
+  readonly attempts?: readonly { readonly outcome: string }[] | undefined;
+}): string {
+  return attempts?.at(-1)?.outcome === "unknown" ? stateTexts.unanswered : stateTexts.queued;
+}
 
 /** The outcomes of a submission to a carrier. */
 export const attemptNames: Readonly<Record<NonNullable<Message["attempts"]>[number]["outcome"], string>> = {

@@ -190,6 +190,8 @@ const summed = [
   "revenueMicros",
   "costMicros",
   "messagesWithoutCost",
+  "unknownMessages",
+  "unknownCostMicros",
   "feeMicros",
 ] as const;
 

@@ -17,7 +17,12 @@ import { marginsOfDay, shardOfCounter } from "../../platform/table/shards.ts";
  * month was closed has its cost in the next books.
  */
 
-const CostsOfCountry = z.object({ costMicros: z.int(), messagesWithoutCost: z.int() });
+const CostsOfCountry = z.object({
+  costMicros: z.int(),
+  messagesWithoutCost: z.int(),
+  unknownMessages: z._default(z.int(), 0),
+  unknownCostMicros: z._default(z.int(), 0),
+});
 type CostsOfCountry = z.infer<typeof CostsOfCountry>;
 const Costs = z.record(z.string(), CostsOfCountry);
 type Costs = z.infer<typeof Costs>;
@@ -68,13 +73,9 @@ export async function sumOfCosts(
   const openDays: OpenDay[] = [];
   const count = ({ pk, sk, closedAt, margins: ofDay }: MarginsOfDay, counted: Costs = {}): void => {
     const present = new Map<string, CostsOfCountry>();
-    for (const { country, costMicros, messagesWithoutCost } of ofDay) {
-      addTo(present, country, { costMicros, messagesWithoutCost });
-    }
+    for (const { country, ...margin } of ofDay) addTo(present, country, costsIn(margin, 1));
     for (const [country, each] of present) addTo(costs, country, each);
-    for (const [country, { costMicros, messagesWithoutCost }] of Object.entries(counted)) {
-      addTo(costs, country, { costMicros: -costMicros, messagesWithoutCost: -messagesWithoutCost });
-    }
+    for (const [country, each] of Object.entries(counted)) addTo(costs, country, costsIn(each, -1));
     if (closedAt === undefined) openDays.push({ pk, sk, costs: Object.fromEntries(present) });
   };
   for (const { key, item } of margins) {
@@ -88,6 +89,18 @@ export async function sumOfCosts(
     else count(present, open.costs);
   }
   return { costs, openDays };
+}
+
+function costsIn(
+  { costMicros, messagesWithoutCost, unknownMessages, unknownCostMicros }: CostsOfCountry,
+  sign: -1 | 1,
+): CostsOfCountry {
+  return {
+    costMicros: sign * costMicros,
+    messagesWithoutCost: sign * messagesWithoutCost,
+    unknownMessages: sign * unknownMessages,
+    unknownCostMicros: sign * unknownCostMicros,
+  };
 }
 
 /** Returns the organizations with a day whose messages have not been counted, each with such a day. */

@@ -22,6 +22,9 @@ const MessageSums = z.object({
   costMicros: z.int(),
   /** The sent messages whose cost is unknown and missing from `costMicros`. */
   messagesWithoutCost: z.int(),
+  /** The messages with an unknown outcome, which a carrier may charge, and what it may charge. Absent from books of 0.4.0. */
+  unknownMessages: z._default(z.int(), 0),
+  unknownCostMicros: z._default(z.int(), 0),
 });
 
 export const noMessages: z.infer<typeof MessageSums> = {
@@ -30,6 +33,8 @@ export const noMessages: z.infer<typeof MessageSums> = {
   revenueMicros: 0,
   costMicros: 0,
   messagesWithoutCost: 0,
+  unknownMessages: 0,
+  unknownCostMicros: 0,
 };
 
 /** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */

@@ -43,6 +43,9 @@ const Margin = z.object({
   costMicros: natural,
   /** The number of messages whose cost is unknown and missing from `costMicros`. */
   messagesWithoutCost: natural,
+  /** The failed messages with an unknown outcome, which the carrier may charge, and what it may charge. Absent from what 0.4.0 counted. */
+  unknownMessages: z._default(natural, 0),
+  unknownCostMicros: z._default(natural, 0),
 });
 export type Margin = z.infer<typeof Margin>;
 export const Margins = z.array(Margin);
@@ -150,22 +153,38 @@ export function tallyOf(messages: readonly MessageRecord[]): Tally {
   return tally;
 }
 
-/** Returns the revenue and cost of the sent messages among those given. */
+/** Returns the revenue and cost of the sent messages among those given, and the possible cost of those with an unknown outcome. */
 export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
   return sumOfMargins(
-    messages
-      .filter(({ status }) => status === "sent")
-      .map(({ to, carrier = "unknown", segments, totalMicros, costMicros }) => ({
-        country: countryOfNumber(to) ?? "none",
-        carrier,
-        messages: 1,
-        segments,
-        revenueMicros: totalMicros,
-        costMicros: costMicros ?? 0,
-        messagesWithoutCost: costMicros === undefined ? 1 : 0,
-      })),
+    messages.flatMap(({ to, carrier = "unknown", status, errorCode, ...message }) => {
+      const destination = { country: countryOfNumber(to) ?? "none", carrier };
+      const { segments, totalMicros, costMicros } = message;
+      if (status === "sent")
+        return {
+          ...noMargin,
+          ...destination,
+          messages: 1,
+          segments,
+          revenueMicros: totalMicros,
+          costMicros: costMicros ?? 0,
+          messagesWithoutCost: costMicros === undefined ? 1 : 0,
+        };
+      if (errorCode !== "MESSAGE_OUTCOME_UNKNOWN") return [];
+      return { ...noMargin, ...destination, unknownMessages: 1, unknownCostMicros: costMicros ?? 0 };
+    }),
   );
 }
+
+/** The sums of no messages. */
+export const noMargin = {
+  messages: 0,
+  segments: 0,
+  revenueMicros: 0,
+  costMicros: 0,
+  messagesWithoutCost: 0,
+  unknownMessages: 0,
+  unknownCostMicros: 0,
+};
 
 /** Adds up margins into one for each country and carrier. */
 export function sumOfMargins(margins: readonly Margin[]): Margin[] {

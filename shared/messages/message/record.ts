@@ -83,7 +83,10 @@ export const MessageRecord = z.object({
   /** Carriers that rejected it, and do not get it again. */
   rejectedBy: z.optional(z.array(z.string())),
   carrierReference: z.optional(z.string()),
-  /** The carrier's price for it, by the rate card at that time; absent if unknown. */
+  /**
+   * The carrier's price for it, by the rate card at that time; absent if unknown. A message that failed with an unknown outcome
+   * has the price that its carrier may charge.
+   */
   costMicros: z.optional(z.int().check(z.nonnegative())),
   sentAt: z.optional(z.string()),
   failedAt: z.optional(z.string()),

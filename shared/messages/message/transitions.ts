@@ -104,6 +104,11 @@ export function noteWaiting(waiting: MessageRecord): Update<"message"> {
 
 const isQueued = { is: { status: "queued" } } as const;
 
+/** leased → leased, with an attempt that the carrier has not responded to. The lease lapses at its time. */
+export function noteUnknown({ leaseToken, attemptLog, ...leased }: MessageRecord): Update<"message"> {
+  return updateOf(messageKey(leased), { set: { attemptLog } }, { is: { status: "queued", leaseToken } });
+}
+
 /** leased → leased for another carrier, because the one before definitely did not accept it. */
 export function passOn(leased: MessageRecord, carrier: string, lease: Lease, at: Date): Update<"message"> {
   const { rejectedBy, attemptLog } = leased;
@@ -152,12 +157,20 @@ export function markSent(
   return releaseLease(messageKey(leased), leased, { set, requires: isQueued });
 }
 
-/** leased → failed, with its refund due if it was paid. It does not expire before the refund. */
-export function markFailed(leased: MessageRecord, at: Date, errorCode: MessageErrorCode): Update<"message"> {
+/**
+ * leased → failed, with its refund due if it was paid. It does not expire before the refund.
+ * @param costMicros what its carrier may charge, if the outcome is unknown
+ */
+export function markFailed(
+  leased: MessageRecord,
+  at: Date,
+  { errorCode, costMicros }: Pick<MessageRecord, "costMicros"> & { readonly errorCode: MessageErrorCode },
+): Update<"message"> {
   const set = {
     status: "failed" as const,
     failedAt: at.toISOString(),
     errorCode,
+    costMicros,
     ...refundOf(leased, "due"),
     attemptLog: leased.attemptLog,
     ...withoutCode(leased),

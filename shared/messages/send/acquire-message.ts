@@ -2,7 +2,7 @@ import { minuteMs, now } from "../../platform/clock.ts";
 import { hasLease, isFree, newLease } from "../../platform/table/lease.ts";
 import { messageKey } from "../../platform/table/shards.ts";
 import { type Outcome, updateItem } from "../../platform/table/write.ts";
-import { withAttempt } from "../message/attempts.ts";
+import { withAttempt, type Attempt } from "../message/attempts.ts";
 import { MessageRecord } from "../message/record.ts";
 import { acquire, type Acquisition } from "../message/transitions.ts";
 import type { Choice } from "./choose-carrier.ts";
@@ -70,10 +70,31 @@ async function applyAcquisition(
 
 /** Returns the lease of a sender that ended without recording an outcome, and the attempts including that one. */
 function lapsedLease(message: MessageRecord, at: Date): Acquisition["lapsed"] {
-  const { unresolvedAttempts, carrier, leaseUntil } = message;
-  if (unresolvedAttempts === 0 || carrier === undefined || leaseUntil === undefined) return undefined;
-  if (!isFree(message, at)) return undefined;
-  const submittedAt = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
-  const { attemptLog } = withAttempt(message, { at: submittedAt, carrier, outcome: "unknown" });
-  return { leaseUntil, attemptLog };
+  const { leaseUntil } = message;
+  if (leaseUntil === undefined || !isFree(message, at)) return undefined;
+  const open = openAttempt(message);
+  if (open === undefined) return undefined;
+  return {
+    leaseUntil,
+    attemptLog: (open === message.attemptLog?.at(-1) ? message : withAttempt(message, open)).attemptLog,
+  };
+}
+
+/**
+ * Returns the attempt of the present or lapsed lease of a queued message, as its sender recorded it, or as the lease shows it.
+ * Its carrier may still accept the message. Undefined for a message that no carrier may have.
+ */
+export function openAttempt({
+  status,
+  unresolvedAttempts,
+  carrier,
+  leaseUntil,
+  attemptLog,
+}: MessageRecord): Attempt | undefined {
+  if (status !== "queued" || unresolvedAttempts === 0 || carrier === undefined || leaseUntil === undefined)
+    return undefined;
+  const at = new Date(Date.parse(leaseUntil) - messageLeaseMs).toISOString();
+  const last = attemptLog?.at(-1);
+  const isRecorded = last?.outcome === "unknown" && last.carrier === carrier && last.at >= at;
+  return isRecorded ? last : { at, carrier, outcome: "unknown" };
 }

@@ -15,7 +15,7 @@ import { withAttempt } from "../message/attempts.ts";
 import { effectsOf } from "../message/effects.ts";
 import { owedRefund, sendJob, type MessageJob } from "../message/message-job.ts";
 import { MessageRecord } from "../message/record.ts";
-import { markFailed, markSent, passOn, release, sentByReceipt } from "../message/transitions.ts";
+import { markFailed, markSent, noteUnknown, passOn, release, sentByReceipt } from "../message/transitions.ts";
 import { isExpired } from "../message/validity.ts";
 import { textToSubmit } from "../message/verification-code.ts";
 import { recordWord } from "../opt-outs/opt-outs.ts";
@@ -67,10 +67,10 @@ export class Submission {
       const isOutdated = choice.errorCode === "MESSAGE_OUTCOME_UNKNOWN" && leased.unresolvedAttempts === 1;
       return isOutdated
         ? requeue(leased, sendJob(leased, 1, this.#job))
-        : endAsUnsent(leased, choice.errorCode);
+        : this.#endAsUnsent(leased, choice.errorCode);
     }
     if (leased.unresolvedAttempts > 1 && !choice.named.carrier.idempotent) {
-      return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
+      return this.#endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
     }
     return this.#submit(leased, choice);
   }
@@ -81,7 +81,7 @@ export class Submission {
   ): Promise<MessageRecord | undefined> {
     // Acquiring the lease may have taken long. The message was not submitted, so it is free again.
     if (!hasTimeToSubmit(this.#sender)) return requeue(leased, sendJob(leased, 1, this.#job));
-    if (isExpired(leased)) return endAsUnsent(leased, "MESSAGE_EXPIRED");
+    if (isExpired(leased)) return this.#endAsUnsent(leased, "MESSAGE_EXPIRED");
     const text = await textToSubmit(leased).catch((error: unknown) => {
       log.error("message.code_missing", {
         organizationId: leased.organizationId,
@@ -91,8 +91,9 @@ export class Submission {
     });
     // It waits for the key of its code, at most until it expires.
     if (text === undefined) return requeue(leased, sendJob(leased, codeRetrySeconds, this.#job));
+    const startedAt = now();
     const response = await submitToCarrier(leased, text, named);
-    const attempt = attemptOf(named.name, response);
+    const attempt = attemptOf(named.name, response, startedAt);
     const attempted = attempt === undefined ? leased : withAttempt(leased, attempt);
     try {
       return await this.#settle(attempted, named, response);
@@ -114,16 +115,17 @@ export class Submission {
       case "unknown":
         // The job returns when the lease has lapsed. Delays by carriers are no attempts with an unknown outcome.
         if (leased.unresolvedAttempts < maxUnknownOutcomes) {
+          await recordUnknown(leased);
           // The metric of unknown outcomes counts it, and an alarm on jobs would be a second one for one outage.
           throw new ReturnsLater(`what the carrier did is not known: ${response.errorName}`);
         }
-        return endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
+        return this.#endAsFailed(leased, "MESSAGE_OUTCOME_UNKNOWN");
       case "rejected":
         if (response.errorCode === "MESSAGE_RECIPIENT_OPTED_OUT") await keepOptOut(leased);
         // An invalid number is invalid for all carriers. If an earlier outcome is unknown, that attempt may have been
         // accepted, whatever the carrier returns now. Then no other carrier gets the message.
         if (isForGood(response.errorCode) || leased.unresolvedAttempts > 1)
-          return endAsFailed(leased, response.errorCode);
+          return this.#endAsFailed(leased, response.errorCode);
         return this.#submitToNext(
           { ...leased, rejectedBy: [...(leased.rejectedBy ?? []), named.name] },
           named,
@@ -148,7 +150,7 @@ export class Submission {
     this.#tried.add(name);
     const next = await chooseNext(leased, this.#sender, this.#tried);
     if (next === undefined) {
-      return endAsFailed(
+      return this.#endAsFailed(
         leased,
         response.outcome === "rejected" ? response.errorCode : "MESSAGE_PROVIDER_ERROR",
       );
@@ -172,7 +174,7 @@ export class Submission {
   }
 
   async #reschedule(leased: MessageRecord, retryAfterSeconds = 0): Promise<MessageRecord | undefined> {
-    if (isRescheduledTooLong(this.#job)) return endAsFailed(leased, "MESSAGE_PROVIDER_ERROR");
+    if (isRescheduledTooLong(this.#job)) return this.#endAsFailed(leased, "MESSAGE_PROVIDER_ERROR");
     const delaySeconds = rescheduleSeconds(leased, retryAfterSeconds);
     return requeue(leased, laterJob(leased, { delaySeconds }, this.#job));
   }
@@ -182,10 +184,31 @@ export class Submission {
     leased: MessageRecord,
     { at, carrierReference }: { readonly at: Date; readonly carrierReference?: string | undefined },
   ): Promise<MessageRecord> {
-    const { carrier } = leased;
-    const { rateCard } = this.#sender;
-    const costMicros = carrier === undefined ? undefined : costMicrosOf(rateCard, leased, { carrier, at });
+    const costMicros = this.#costOf(leased, at);
     return applyToLeased(markSent(leased, at, { carrierReference, costMicros }), leased);
+  }
+
+  /** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
+  async #endAsUnsent(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+    return this.#endAsFailed(leased, leased.unresolvedAttempts > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
+  }
+
+  /** Ends a message as failed, and records the refund that it owes in the same transaction. A test message owes none. */
+  async #endAsFailed(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
+    const at = now();
+    const costMicros = errorCode === "MESSAGE_OUTCOME_UNKNOWN" ? this.#costOf(leased, at) : undefined;
+    const result = await transact({
+      message: markFailed(leased, at, { errorCode, costMicros }),
+      refund: effectsOf(leased).isPaid ? owedRefund(leased, at) : [],
+    });
+    if (result.outcome === "rejected") throw leaseLapsed(leased);
+    const failed = await findItem(MessageRecord, messageKey(leased), { consistent: true });
+    return MessageRecord.parse(failed);
+  }
+
+  #costOf(message: MessageRecord, at: Date): number | undefined {
+    const { carrier } = message;
+    return carrier === undefined ? undefined : costMicrosOf(this.#sender.rateCard, message, { carrier, at });
   }
 
   /** Informs the breaker. The message does not depend on it. */
@@ -198,6 +221,16 @@ export class Submission {
   }
 }
 
+/** Records an attempt without a known outcome, for the people who look for the message. The lease has its state without it too. */
+async function recordUnknown(attempted: MessageRecord): Promise<void> {
+  try {
+    await updateItem(MessageRecord, noteUnknown(attempted));
+  } catch (error) {
+    const { organizationId, id: messageId } = attempted;
+    log.warn("message.attempt_not_recorded", { organizationId, messageId, error });
+  }
+}
+
 /** Records that a person has sent STOP to a carrier, which keeps it to itself otherwise. */
 async function keepOptOut(message: MessageRecord): Promise<void> {
   if (!effectsOf(message).hasLiveRules) return;
@@ -207,23 +240,6 @@ async function keepOptOut(message: MessageRecord): Promise<void> {
 /** Whether no other carrier may get a message that one has rejected. */
 function isForGood(errorCode: MessageErrorCode): boolean {
   return errorCode === "MESSAGE_INVALID_DESTINATION" || errorCode === "MESSAGE_RECIPIENT_OPTED_OUT";
-}
-
-/** Ends a message as failed that may no longer be submitted. If it may have been sent before, its outcome is unknown. */
-async function endAsUnsent(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
-  return endAsFailed(leased, leased.unresolvedAttempts > 1 ? "MESSAGE_OUTCOME_UNKNOWN" : errorCode);
-}
-
-/** Ends a message as failed, and records the refund that it owes in the same transaction. A test message owes none. */
-async function endAsFailed(leased: MessageRecord, errorCode: MessageErrorCode): Promise<MessageRecord> {
-  const at = now();
-  const result = await transact({
-    message: markFailed(leased, at, errorCode),
-    refund: effectsOf(leased).isPaid ? owedRefund(leased, at) : [],
-  });
-  if (result.outcome === "rejected") throw leaseLapsed(leased);
-  const failed = await findItem(MessageRecord, messageKey(leased), { consistent: true });
-  return MessageRecord.parse(failed);
 }
 
 /** Releases the message and queues a later job. After a crash in between, the present job returns. */

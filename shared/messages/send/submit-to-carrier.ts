@@ -102,8 +102,11 @@ function metricOf(response: SubmitOutcome): CarrierMetricName {
   }
 }
 
-/** Returns an outcome as an attempt to keep; undefined if the message is sent and its state shows the attempt. */
-export function attemptOf(carrier: string, response: SubmitOutcome): Attempt | undefined {
+/**
+ * Returns an outcome as an attempt to keep; undefined if the message is sent and its state shows the attempt.
+ * @param startedAt when the attempt began
+ */
+export function attemptOf(carrier: string, response: SubmitOutcome, startedAt: Date): Attempt | undefined {
   const at = now().toISOString();
   switch (response.outcome) {
     case "accepted":
@@ -121,7 +124,12 @@ export function attemptOf(carrier: string, response: SubmitOutcome): Attempt | u
         code: response.providerCode ?? providerCodeOf(response.reason),
       };
     case "unknown":
-      return { at, carrier, outcome: "unknown", code: providerCodeOf(response.errorName) };
+      return {
+        at: startedAt.toISOString(),
+        carrier,
+        outcome: "unknown",
+        code: providerCodeOf(response.errorName),
+      };
   }
 }
 

@@ -7,6 +7,7 @@ import {
   failureOf,
   failureReasons,
   stateTexts,
+  waitingText,
 } from "../../../../shared/api/contract/failures.ts";
 import type { Message as MessageOf } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
@@ -165,7 +166,7 @@ function stepsOf(message: MessageOf): Step[] {
     delivery !== undefined && deliveryStep(delivery),
     failedAt !== undefined && { name: "Failed", at: failedAt, note: refunded },
     cancelledAt !== undefined && { name: stateTexts.cancelled, at: cancelledAt, note: refunded },
-    status === "queued" && !isScheduled(message) && { name: stateTexts.queued },
+    status === "queued" && !isScheduled(message) && { name: waitingText(message) },
   ];
   return steps.filter((step) => step !== false);
 }
