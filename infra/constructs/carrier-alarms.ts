@@ -1,10 +1,25 @@
 import { Duration } from "aws-cdk-lib";
-import { Metric, Stats, TreatMissingData } from "aws-cdk-lib/aws-cloudwatch";
+import { MathExpression, Metric, Stats, TreatMissingData, type IMetric } from "aws-cdk-lib/aws-cloudwatch";
 
 import type { MetricName } from "../../shared/platform/metrics.ts";
-import { countedMetric, type AlarmProps } from "./alarms.ts";
+import { alarmPeriod, countedMetric, type AlarmProps } from "./alarms.ts";
 import { tailOf } from "./commands.ts";
 import type { Watched } from "./stage-alarms.ts";
+
+/** The fewest messages in a period that are judged: one of a few is a large share. */
+const fewest = 15;
+
+/** Returns the share of codes and transactional messages that miss their objective, in percent: see `infra/SCALE.md`. */
+export function overdueShare(stage: Watched["stage"]): IMetric {
+  return new MathExpression({
+    expression: `IF(all >= ${fewest}, 100 * overdue / all, 0)`,
+    usingMetrics: {
+      overdue: countedMetric(stage, "OverdueMessages"),
+      all: countedMetric(stage, "UrgentMessages"),
+    },
+    period: alarmPeriod,
+  });
+}
 
 export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
   const addFinding = (
@@ -36,6 +51,20 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     },
     `npm run operator -- deliveries --by carrier,class --hours 1 --stage ${stage.name}`,
   );
+  alarms.add({
+    kind: "objective-codes",
+    severity: "page",
+    means:
+      "In half of the last hour, one of seven codes or transactional messages took longer than ten seconds to a carrier. This " +
+      "spends the error budget of a month in two days.",
+    firstStep: "See which carrier or class is late. If all are, jobs wait: see queue-age.",
+    command: `npm run operator -- deliveries --by carrier,class --hours 3 --stage ${stage.name}`,
+    metric: overdueShare(stage),
+    // 14.4 times the rate that spends the budget of 1 % in a month: "The Site Reliability Workbook", chapter 5.
+    threshold: 14.4,
+    evaluationPeriods: 12,
+    datapointsToAlarm: 6,
+  });
   addFinding("receipts-missing", "MissingReceipts", {
     severity: "ticket",
     means:
@@ -86,7 +115,8 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     kind: "carrier-breaker-open",
     severity: "ticket",
     means:
-      "A carrier does not respond, and its circuit breaker is open: messages use the next carrier of their route, or wait.",
+      "A carrier does not respond, or too slowly for codes, and its circuit breaker is open. Messages use the next carrier of " +
+      "their route. If it has none, they wait, or are late if the carrier is slow.",
     firstStep: "See which carrier it is, and whether its routes have another.",
     command: `npm run operator -- carriers list --stage ${stage.name}`,
     metric: countedMetric(stage, "CarrierBreakersOpened"),

@@ -13,6 +13,7 @@ import type { Construct } from "constructs";
 import { carrierMetricNames, metricsNamespace, type MetricName } from "../../shared/platform/metrics.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { alarmPeriod, countedMetric, throttledRequests } from "./alarms.ts";
+import { overdueShare } from "./carrier-alarms.ts";
 import { blockedRequests } from "./firewall-stack.ts";
 import type { JobQueue } from "./job-queue.ts";
 import { logGroupNames } from "./names.ts";
@@ -82,6 +83,9 @@ export function addDashboard(
       ),
       counted("LowDeliveryRates", "MissingReceipts", "FailingCarriers", "LateCarriers", "ThrottlingCarriers"),
     ),
+    graph("Codes and transactional messages that took over ten seconds to a carrier, in percent", [
+      overdueShare(stage),
+    ]),
     graph(
       "Payments that failed to process or differ, and unusual spending",
       counted("FailedPayments", "PaymentDifferences", "UnusualSpend"),

@@ -22,6 +22,9 @@ import { TtlCache } from "../platform/ttl-cache.ts";
  * go to the next carrier without waiting for a timeout. Once its time is over it is half open: it lets one message
  * through, the probe, whose outcome closes or reopens it. The operator can close it by a test message.
  *
+ * A carrier that responds too slowly for one-time codes fails too. Its breaker is marked as slow, and holds back no message that
+ * has no other carrier: late is better than not at all.
+ *
  * Without failures nothing is written. Each sender counts its own calls. It reports a failure only when at least half
  * of its last calls failed. A lost response in one of a hundred messages therefore opens nothing, whatever the volume.
  */
@@ -34,6 +37,8 @@ export const BreakerRecord = z.object({
   windowUntil: z.optional(z.string()),
   /** Set while it is open. */
   openedAt: z.optional(z.string()),
+  /** Whether the carrier was slow, and not silent, when the breaker last opened. Release 0.4.0 ignores it, and lets probes through. */
+  isSlow: z.optional(z.boolean()),
   /** The probes that have failed since then, and when the last one did. */
   failedProbes: z.optional(z.int()),
   probeFailedAt: z.optional(z.string()),
@@ -53,7 +58,14 @@ const openMs = 30 * secondMs;
 const maxOpenMs = 10 * minuteMs;
 
 /** The fields of a breaker that has been open, without its lease. */
-const openFields = ["openedAt", "failures", "windowUntil", "failedProbes", "probeFailedAt"] as const;
+const openFields = [
+  "openedAt",
+  "isSlow",
+  "failures",
+  "windowUntil",
+  "failedProbes",
+  "probeFailedAt",
+] as const;
 
 /** How long a sender uses the state that it has read. */
 const keptMs = 10 * secondMs;
@@ -71,6 +83,9 @@ export type Admission =
   | { readonly isAdmitted: true; readonly probe?: string }
   | { readonly isAdmitted: false; readonly openUntil: string };
 
+/** How a call ended for the breaker: with a definite outcome, with one that came too late for codes, or without any. */
+export type CallResult = "failed" | "slow" | "worked";
+
 /** The breakers as a sender knows them. An instance of a function has one object for all its calls. */
 export class Breakers {
   /** Whether the last calls of each carrier failed, with the newest at the end. */
@@ -84,22 +99,26 @@ export class Breakers {
   /**
    * Returns until when a carrier is not called; undefined when it may be called, or when a probe is due.
    * @param patienceMs how much longer a message waits that should not be the probe
+   * @param isLastResort whether the message has no other carrier
    */
-  async openUntil(carrier: string, patienceMs = 0): Promise<string | undefined> {
+  async openUntil(carrier: string, patienceMs = 0, isLastResort = false): Promise<string | undefined> {
     const breaker = await this.#find(carrier);
-    if (breaker?.leaseUntil === undefined) return undefined;
-    const until = later(new Date(breaker.leaseUntil), patienceMs);
+    if (breaker?.leaseUntil === undefined || (isLastResort && breaker.isSlow === true)) return undefined;
+    // A probe of a slow carrier is late, and not lost.
+    const until = later(new Date(breaker.leaseUntil), breaker.isSlow === true ? 0 : patienceMs);
     if (until <= now().toISOString()) return undefined;
     this.#countOpen(breaker);
     return until;
   }
 
   /** Decides whether one message may be submitted to a carrier now. */
-  async admit(carrier: string): Promise<Admission> {
+  async admit(carrier: string, isLastResort = false): Promise<Admission> {
     const breaker = await this.#find(carrier);
     if (breaker?.leaseUntil === undefined) return { isAdmitted: true };
     const at = now();
-    if (!isFree(breaker, at)) return { isAdmitted: false, openUntil: breaker.leaseUntil };
+    const mayBeLate = isLastResort && breaker.isSlow === true;
+    if (!isFree(breaker, at))
+      return mayBeLate ? { isAdmitted: true } : { isAdmitted: false, openUntil: breaker.leaseUntil };
     const lease = newLease(at, openMs);
     const taken = await updateItem(
       BreakerRecord,
@@ -115,23 +134,25 @@ export class Breakers {
     const found = BreakerRecord.safeParse(taken.found).data;
     if (found === undefined) return { isAdmitted: true };
     this.#know(found);
-    return found.leaseUntil === undefined
+    return found.leaseUntil === undefined || mayBeLate
       ? { isAdmitted: true }
       : { isAdmitted: false, openUntil: found.leaseUntil };
   }
 
   /**
    * Records the outcome of a call.
-   * @param worked whether the carrier gave a response with a definite outcome, accepted or not
    * @param probe the token of the probe, if the message was one
    */
-  async note(carrier: string, worked: boolean, probe?: string): Promise<void> {
-    if (probe !== undefined) return worked ? this.#close(carrier, probe) : this.#reopen(carrier, probe);
+  async note(carrier: string, result: CallResult, probe?: string): Promise<void> {
+    const worked = result === "worked";
+    const isSlow = result === "slow";
+    if (probe !== undefined)
+      return worked ? this.#close(carrier, probe) : this.#reopen(carrier, probe, isSlow);
     const lately = [...(this.#lately.get(carrier) ?? []), !worked].slice(-judgedBy);
     this.#lately.set(carrier, lately);
     if (worked || lately.filter(Boolean).length * 2 < lately.length) return;
     const isOpen = (await this.#find(carrier))?.openedAt !== undefined;
-    if (!isOpen) await this.#tell(carrier);
+    if (!isOpen) await this.#tell(carrier, isSlow);
   }
 
   /** Counts a breaker that stays open, once for each state that is read, because no message may ever be its probe. */
@@ -155,7 +176,7 @@ export class Breakers {
   }
 
   /** Reports a failure to the other senders, and opens the breaker when there are enough. */
-  async #tell(carrier: string): Promise<void> {
+  async #tell(carrier: string, isSlow: boolean): Promise<void> {
     const at = now();
     const key = keys.breaker(carrier);
     const windowUntil = at.toISOString();
@@ -179,14 +200,14 @@ export class Breakers {
       return;
     }
     if ((told.item.failures ?? 0) < failuresToOpen) return;
-    const set = { openedAt: at.toISOString(), leaseUntil: later(at, openMs) };
+    const set = { openedAt: at.toISOString(), leaseUntil: later(at, openMs), isSlow };
     const opened = await updateItem(
       BreakerRecord,
       updateOf(key, { set, remove: ["failures", "windowUntil"] }, { absent: ["openedAt"] }),
     );
     if (!opened.applied) return;
     this.#know(opened.item);
-    log.error("carrier.breaker_opened", { carrier });
+    log.error("carrier.breaker_opened", { carrier, errorCode: isSlow ? "Slow" : undefined });
     countMetrics({ CarrierBreakersOpened: 1 });
   }
 
@@ -202,18 +223,18 @@ export class Breakers {
     countMetrics({ CarrierBreakersClosed: 1 });
   }
 
-  async #reopen(carrier: string, probe: string): Promise<void> {
+  async #reopen(carrier: string, probe: string, isSlow: boolean): Promise<void> {
     const at = now();
     const { failedProbes = 0 } = (await this.#find(carrier)) ?? {};
     const until = new Date(later(at, Math.min(maxOpenMs, openMs * 2 ** (failedProbes + 1))));
-    const set = { failedProbes: failedProbes + 1, probeFailedAt: at.toISOString() };
+    const set = { failedProbes: failedProbes + 1, probeFailedAt: at.toISOString(), isSlow };
     const reopened = await updateItem(
       BreakerRecord,
       releaseLease(keys.breaker(carrier), { leaseToken: probe }, { until, set }),
     );
     if (!reopened.applied) return;
     this.#know(reopened.item);
-    log.error("carrier.breaker_opened", { carrier });
+    log.error("carrier.breaker_opened", { carrier, errorCode: isSlow ? "Slow" : undefined });
     countMetrics({ CarrierBreakersOpened: 1 });
   }
 }

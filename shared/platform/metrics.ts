@@ -11,6 +11,9 @@ export const metricNames = [
   "LowDeliveryRates",
   "MissingReceipts",
   "ThrottlingCarriers",
+  // Codes and transactional messages that a carrier accepted, and those that took longer than ten seconds.
+  "OverdueMessages",
+  "UrgentMessages",
   // Messages that a carrier accepted and holds, because its own link is down.
   "CarrierBuffered",
   // Submissions that did not reach the carrier: no connection, or rejected credentials.

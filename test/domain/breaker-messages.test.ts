@@ -201,3 +201,49 @@ it("the outcome of a message does not depend on whether the breaker could be upd
   expect(await statusOf(job)).toBe("sent");
   expect(log.of("carrier.breaker_not_noted")).toHaveLength(1);
 });
+
+describe("a carrier that takes seven seconds", () => {
+  const slow = (): SubmitResult => {
+    advance(7 * secondMs);
+    return accept();
+  };
+  const sendCode = async (route: Readonly<Record<string, ScriptedCarrier>>, breakers: Breakers) => {
+    const job = await acceptedMessage({ messageType: "otp" });
+    await submitMessage(job, inOrder(named(route), { breakers }));
+    return statusOf(job);
+  };
+
+  it("gets no more codes that have another carrier, except a probe, and all again once it is fast", async () => {
+    let isSlow = true;
+    const first = new ScriptedCarrier(() => (isSlow ? slow() : accept()));
+    const next = new ScriptedCarrier(accept);
+    const breakers = new Breakers();
+    for (let code = 1; code <= 8; code += 1) await sendCode({ [carrier]: first, next }, breakers);
+    expect([first.received.length, next.received.length]).toEqual([5, 3]);
+    expect(log.of("carrier.breaker_opened")).toMatchObject([{ carrier, errorCode: "Slow" }]);
+    advance(31 * secondMs);
+    isSlow = false;
+    for (let code = 1; code <= 3; code += 1) await sendCode({ [carrier]: first, next }, breakers);
+    expect([first.received.length, next.received.length]).toEqual([8, 3]);
+    expect(metrics()).toMatchObject({ opened: 1, closed: 1 });
+  });
+
+  it("gets all codes that have no other carrier", async () => {
+    const first = new ScriptedCarrier(slow);
+    const breakers = new Breakers();
+    for (let code = 1; code <= 12; code += 1)
+      expect(await sendCode({ [carrier]: first }, breakers)).toBe("sent");
+    expect(first.received).toHaveLength(12);
+    expect(metrics().opened).toBeGreaterThan(0);
+  });
+
+  it("is in use for marketing", async () => {
+    const [first, next] = [new ScriptedCarrier(slow), new ScriptedCarrier(accept)];
+    const breakers = new Breakers();
+    for (let message = 1; message <= 8; message += 1) {
+      const job = await acceptedMessage({ messageType: "marketing" });
+      await submitMessage(job, inOrder(named({ [carrier]: first, next }), { breakers }));
+    }
+    expect([first.received.length, next.received.length]).toEqual([8, 0]);
+  });
+});

@@ -65,9 +65,11 @@ it("failures that are further apart do not open it", async () => {
 
 it("a carrier that loses less than half of the responses stays in use, and nothing is written", async () => {
   const sender = new Breakers();
-  for (let answers = 0; answers < 100; answers += 1) await sender.note(carrier, answers % 10 < 6);
+  for (let answers = 0; answers < 100; answers += 1)
+    await sender.note(carrier, answers % 10 < 6 ? "worked" : "failed");
   expect((await readBreakers()).has(carrier)).toBe(false);
-  for (let answers = 0; answers < 20; answers += 1) await sender.note(carrier, answers % 2 === 0);
+  for (let answers = 0; answers < 20; answers += 1)
+    await sender.note(carrier, answers % 2 === 0 ? "worked" : "failed");
   expect(toldSoFar().opened).toBe(1);
 });
 
@@ -86,7 +88,7 @@ it("after its open period it lets one message of all senders through, and closes
   const [admission] = admitted;
   if (admission === undefined) throw new Error("no one was admitted");
   const prober = senders[admissions.indexOf(admission)];
-  await prober?.note(carrier, true, probeOf(admission));
+  await prober?.note(carrier, "worked", probeOf(admission));
   expect(toldSoFar()).toEqual({
     events: ["error carrier.breaker_opened", "info carrier.breaker_half_open", "info carrier.breaker_closed"],
     opened: 1,
@@ -108,22 +110,25 @@ it("the time before the next probe doubles with each failed one, up to ten minut
     expect((await new Breakers().admit(carrier)).isAdmitted, `${seconds}`).toBe(false);
     advance(1);
     const sender = new Breakers();
-    await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
+    await sender.note(carrier, "failed", probeOf(await sender.admit(carrier)));
   }
   const closer = new Breakers();
   advance(600 * secondMs);
-  await closer.note(carrier, true, probeOf(await closer.admit(carrier)));
+  await closer.note(carrier, "worked", probeOf(await closer.admit(carrier)));
   expect(toldSoFar()).toMatchObject({ opened: 8, closed: 1 });
 });
 
 it.each([
-  ["a probe", async (sender: Breakers) => sender.note(carrier, true, probeOf(await sender.admit(carrier)))],
+  [
+    "a probe",
+    async (sender: Breakers) => sender.note(carrier, "worked", probeOf(await sender.admit(carrier))),
+  ],
   ["the operator", async () => closeBreaker(carrier)],
 ])("a breaker that %s closed begins again with the shortest time", async (_, close) => {
   const sender = await opened();
   for (const waitMs of [30 * secondMs, minuteMs]) {
     advance(waitMs);
-    await sender.note(carrier, false, probeOf(await sender.admit(carrier)));
+    await sender.note(carrier, "failed", probeOf(await sender.admit(carrier)));
   }
   advance(2 * minuteMs);
   await close(sender);
@@ -131,7 +136,7 @@ it.each([
   advance(minuteMs);
   const next = await opened();
   advance(30 * secondMs);
-  await next.note(carrier, false, probeOf(await next.admit(carrier)));
+  await next.note(carrier, "failed", probeOf(await next.admit(carrier)));
   expect((await readBreakers()).get(carrier)?.leaseUntil).toBe(new Date(Date.now() + minuteMs).toISOString());
 });
 
@@ -155,7 +160,7 @@ it("the operator closes it by a test, and an outcome of an earlier probe changes
   advance(30 * secondMs);
   const probe = probeOf(await sender.admit(carrier));
   expect([await closeBreaker(carrier), await closeBreaker(carrier)]).toEqual([true, false]);
-  await sender.note(carrier, false, probe);
+  await sender.note(carrier, "failed", probe);
   expect(await new Breakers().admit(carrier)).toEqual({ isAdmitted: true });
 });
 
@@ -165,9 +170,9 @@ it("another message is let through after the first one got lost, and a late resu
   const lost = probeOf(await sender.admit(carrier));
   advance(30 * secondMs);
   const next = probeOf(await new Breakers().admit(carrier));
-  await sender.note(carrier, true, lost);
+  await sender.note(carrier, "worked", lost);
   expect(toldSoFar().closed).toBe(0);
   expect((await readBreakers()).get(carrier)).toMatchObject({ leaseToken: next });
-  await sender.note(carrier, false, next);
+  await sender.note(carrier, "failed", next);
   expect(toldSoFar()).toMatchObject({ opened: 2, closed: 0 });
 });

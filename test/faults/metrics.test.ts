@@ -7,6 +7,7 @@ import { Breakers } from "../../shared/carriers/breaker.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { callbackReceiver } from "../../shared/messages/callbacks/receive.ts";
+import { countSent } from "../../shared/messages/counts/arrivals.ts";
 import { receiveInboundMessage } from "../../shared/messages/inbound/receive.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
@@ -44,7 +45,7 @@ import { inOrder } from "../support/carriers.ts";
 import { isBy, loseRequest } from "../support/faults.ts";
 import { runSchedule, reconcile } from "../support/functions.ts";
 import { replyOf } from "../support/inbound-messages.ts";
-import { putSent } from "../support/message-records.ts";
+import { putSent, sentMessage } from "../support/message-records.ts";
 import { keyOfEntry } from "../support/organization-shards.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 import { patience } from "../support/patience.ts";
@@ -127,10 +128,10 @@ async function loseDebit(): Promise<void> {
 async function breakAndMend(carrier: string): Promise<void> {
   vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
   const breakers = new Breakers();
-  for (let failures = 1; failures <= 5; failures += 1) await breakers.note(carrier, false);
+  for (let failures = 1; failures <= 5; failures += 1) await breakers.note(carrier, "failed");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
   const admission = await breakers.admit(carrier);
-  await breakers.note(carrier, true, admission.isAdmitted ? admission.probe : undefined);
+  await breakers.note(carrier, "worked", admission.isAdmitted ? admission.probe : undefined);
   vi.useRealTimers();
   writeMetrics();
 }
@@ -178,6 +179,13 @@ const causes: Readonly<Record<CarrierMetricName | MetricName, () => Promise<void
   CarrierThrottled: async () => send("15005550003"),
   CarrierRejected: async () => send("15005550006"),
   CarrierOutcomeUnknown: silenceCarrier,
+  UrgentMessages: async () => send("15005550000"),
+  OverdueMessages: async () => {
+    vi.spyOn(process.stdout, "write").mockImplementation((line) => log.push(String(line)) > 0);
+    const late = { queuedAt: "2031-03-01T12:00:00.000Z", sentAt: "2031-03-01T12:00:10.001Z", carrier: "aws" };
+    await countSent([sentMessage(newId("org"), late)]);
+    writeMetrics();
+  },
   CarrierUnreachable: async () => submit({ outcome: "unreachable", reason: "ECONNREFUSED" }),
   CarrierBuffered: async () => submit({ outcome: "accepted", isBuffered: true }),
   MessagesWithoutCarrier: async () => submit({ outcome: "accepted" }, true),

@@ -128,6 +128,7 @@ it("wakes a person once for the alarms of an outage", () => {
     "delivery-rate",
     "inconsistent-ledgers",
     "no-healthy-carrier",
+    "objective-codes",
   ]);
 });
 

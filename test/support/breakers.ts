@@ -6,7 +6,7 @@ import type { RecordedLog } from "./log.ts";
 
 /** Reports failed submissions to a carrier. */
 export async function reportFailures(sender: Breakers, carrier: string, times: number): Promise<void> {
-  for (let failures = 0; failures < times; failures += 1) await sender.note(carrier, false);
+  for (let failures = 0; failures < times; failures += 1) await sender.note(carrier, "failed");
 }
 
 /** Opens the breaker of a carrier. @returns a sender that has seen it */

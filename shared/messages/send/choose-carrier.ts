@@ -207,7 +207,7 @@ async function firstOpen(
     delays.push(seconds + Math.floor(Math.random() * spreadSeconds));
   };
   for (const named of enabled) {
-    const openUntil = await breakers.openUntil(named.name, patienceMs(message, isLastResort));
+    const openUntil = await breakers.openUntil(named.name, patienceMs(message, isLastResort), isLastResort);
     if (openUntil !== undefined) {
       retryAfter(openUntil);
       continue;
@@ -219,7 +219,7 @@ async function firstOpen(
       const delaySeconds = Math.min(secondsUntil(startsAt), maxDelaySeconds);
       return { kind: "wait", delaySeconds, reservedStart: { carrier: named.name, startsAt } };
     }
-    const admission = await breakers.admit(named.name);
+    const admission = await breakers.admit(named.name, isLastResort);
     if (!admission.isAdmitted) {
       retryAfter(admission.openUntil);
       continue;

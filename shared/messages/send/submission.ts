@@ -1,4 +1,5 @@
 import type { MessageErrorCode } from "../../api/contract/sms.ts";
+import type { CallResult } from "../../carriers/breaker.ts";
 import type { SubmitResult } from "../../carriers/carrier.ts";
 import type { NamedCarrier } from "../../carriers/carriers.ts";
 import { costMicrosOf } from "../../money/prices/cost.ts";
@@ -25,7 +26,7 @@ import { isRescheduledTooLong, laterJob, rescheduleSeconds } from "./reschedule.
 import {
   submitToCarrier,
   attemptOf,
-  isOfWorkingCarrier,
+  callResultOf,
   carrierTimeoutMs,
   type SubmitOutcome,
 } from "./submit-to-carrier.ts";
@@ -93,13 +94,14 @@ export class Submission {
     if (text === undefined) return requeue(leased, sendJob(leased, codeRetrySeconds, this.#job));
     const startedAt = now();
     const response = await submitToCarrier(leased, text, named);
+    const result = callResultOf(leased, response, startedAt);
     const attempt = attemptOf(named.name, response, startedAt);
     const attempted = attempt === undefined ? leased : withAttempt(leased, attempt);
     try {
       return await this.#settle(attempted, named, response);
     } finally {
       // After the message: a slow write here must not lose the carrier's outcome.
-      await this.#note(named.name, response, probe);
+      await this.#note(named.name, result, probe);
     }
   }
 
@@ -212,9 +214,9 @@ export class Submission {
   }
 
   /** Informs the breaker. The message does not depend on it. */
-  async #note(carrier: string, response: SubmitOutcome, probe: string | undefined): Promise<void> {
+  async #note(carrier: string, result: CallResult, probe: string | undefined): Promise<void> {
     try {
-      await this.#sender.breakers.note(carrier, isOfWorkingCarrier(response), probe);
+      await this.#sender.breakers.note(carrier, result, probe);
     } catch (error) {
       log.warn("carrier.breaker_not_noted", { carrier, error });
     }
