@@ -77,11 +77,14 @@ export interface AlarmsProps {
 export class Alarms extends Topic {
   readonly all: IAlarm[] = [];
   readonly #ofOutages: IAlarm[] = [];
+  readonly #runbook: string;
   readonly monitoring: NestedStack;
   readonly pages: Topic;
 
-  constructor(scope: Construct, id: string, { stage: { alarmEmails, pagerUrl }, monitoring }: AlarmsProps) {
+  constructor(scope: Construct, id: string, { stage, monitoring }: AlarmsProps) {
     super(scope, id, { enforceSSL: true });
+    const { alarmEmails, pagerUrl, runbookUrl } = stage;
+    this.#runbook = runbookUrl ?? "infra/RUNBOOK.md";
     this.monitoring = monitoring;
     this.pages = new Topic(scope, "Pages", { enforceSSL: true });
     // This policy replaces the default one, which lets the account's alarms publish.
@@ -119,7 +122,7 @@ export class Alarms extends Topic {
   add(props: AlarmProps): Alarm {
     const { kind, severity, subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
     const id = subject === undefined ? kind : `${kind}-${subject}`;
-    const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: infra/RUNBOOK.md#${kind}`;
+    const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: ${this.#runbook}#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)
       throw new Error(`the text of the alarm ${id} is too long`);
     const alarm = new Alarm(props.scope ?? this.monitoring, id, {
@@ -150,7 +153,7 @@ export class Alarms extends Topic {
       compositeAlarmName: `${this.stack.stackName}/outage`,
       alarmDescription:
         "Customers cannot rely on the gateway. It is one page, however many alarms the outage fires. First: see on the " +
-        "dashboard or in the emails which alarms fire. More: infra/RUNBOOK.md#outages",
+        `dashboard or in the emails which alarms fire. More: ${this.#runbook}#outages`,
       alarmRule: AlarmRule.anyOf(
         ...this.#ofOutages.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
       ),

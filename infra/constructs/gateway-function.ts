@@ -6,8 +6,10 @@ import {
   Architecture,
   Code,
   Function,
+  LoggingFormat,
   RecursiveLoop,
   Runtime,
+  SystemLogLevel,
   Tracing,
   type IFunction,
 } from "aws-cdk-lib/aws-lambda";
@@ -75,6 +77,9 @@ export class GatewayFunction extends Construct {
       timeout: Duration.seconds(props.timeoutSeconds),
       memorySize: props.memoryMegabytes,
       logGroup: props.logs,
+      // Lambda writes three lines of its own about each call, unless it failed. At the level of warnings it writes only about failures.
+      loggingFormat: LoggingFormat.JSON,
+      systemLogLevelV2: SystemLogLevel.WARN,
       ...(reserved === undefined ? {} : { reservedConcurrentExecutions: reserved }),
       recursiveLoop: props.queuesForItself === true ? RecursiveLoop.ALLOW : RecursiveLoop.TERMINATE,
       environment: functionEnvironment(backend, props.access, this.#stackName()),

@@ -143,7 +143,7 @@ function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, sta
     subject,
     means: `${pascalCase(name)} has crashed or timed out for a quarter of an hour: all jobs of such a batch are late.`,
     firstStep: "Find what stopped it; its jobs are retried for six hours.",
-    command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
+    command: tailOf(worker, "workers", '{ $.type = "platform.*" || $.level = "ERROR" }'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
     evaluationPeriods: 3,
   });
@@ -208,7 +208,7 @@ function addScheduleAlarms(
     subject,
     means: alarm,
     firstStep: `Find the error of ${pascalCase(name)} and fix the cause; the next call catches up.`,
-    command: tailOf(worker, "workers", '?"Task timed out" ?"Runtime exited" ?"Invoke Error"'),
+    command: tailOf(worker, "workers", '{ $.type = "platform.*" || $.level = "ERROR" }'),
     metric: worker.lambda.metricErrors({ period: alarmPeriod }),
     // A frequent schedule has to fail in two periods, a rare one in one.
     evaluationPeriods: isFrequent ? 2 : 1,

@@ -70,13 +70,18 @@ export class JobQueue extends Construct {
       command: `npm run operator -- dead-letters list --stage ${stageName}`,
       metric: this.parkedJobs,
     });
+    const isOfMessages = workerName === "SendMessage";
     alarms.add({
       kind: "queue-age",
       severity: feed.isUrgent === true ? "outage" : "ticket",
       subject,
       means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
-      firstStep: `See whether jobs of ${workerName} fail, or arrive faster than its concurrency can process them.`,
-      command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
+      firstStep: isOfMessages
+        ? "See in SUBMITTED IN whether a carrier is slow. If none is, see whether jobs fail, or arrive too fast."
+        : `See whether jobs of ${workerName} fail, or arrive faster than its concurrency can process them.`,
+      command: isOfMessages
+        ? `npm run operator -- deliveries --by carrier,class --hours 1 --stage ${stageName}`
+        : tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
       metric: this.ageOfOldestJob,
       threshold: feed.maxAgeMinutes * 60,
     });

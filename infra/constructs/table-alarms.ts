@@ -22,8 +22,9 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
     kind: "table-throttles",
     severity: "ticket",
     means: "DynamoDB has throttled reads or writes: customers get 503, and jobs are retried later.",
-    firstStep: "See in infra/SCALE.md whose limit it is: one busy organization's partition, or the table's.",
-    command: tailOf(alarms, "api", '{ $.event = "request" && $.status = 503 }'),
+    firstStep:
+      "See which family of keys is throttled, and whether its partition (KeyRange) or the whole table is.",
+    command: tailOf(alarms, "workers", '{ $.event = "table.throttled" }'),
     metric: tableThrottles(table),
     threshold: 10,
     evaluationPeriods: 3,

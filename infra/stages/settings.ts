@@ -224,6 +224,9 @@ export const StageSettings = z.strictObject({
   /** AWS accepts at most ten addresses for the warnings of a budget. */
   alarmEmails: z._default(z.array(EmailAddress).check(z.maxLength(10)), []),
   /** SNS calls it for alarms that wake a person. Such an address has a secret, which this file then contains. */
+  runbookUrl: z.optional(
+    matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of infra/RUNBOOK.md"),
+  ),
   pagerUrl: z.optional(matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of a pager")),
   /** AWS charges in USD, whatever the currency of the stage is. */
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),

@@ -16,6 +16,14 @@ export interface LogFields {
   /** The address that a request came from. */
   readonly sourceIp?: string | undefined;
   readonly messageId?: string | undefined;
+  /** The messages that a request has accepted. */
+  readonly messageIds?: readonly string[] | undefined;
+  /** The requests to AWS of a call, and the sum of their times. */
+  readonly awsCalls?: number | undefined;
+  readonly awsMs?: number | undefined;
+  /** The families of partition keys in a request that DynamoDB throttled, and its reasons. */
+  readonly keyFamilies?: readonly string[] | undefined;
+  readonly throttlingReasons?: readonly string[] | undefined;
   readonly campaignId?: string | undefined;
   readonly paymentId?: string | undefined;
   readonly providerPaymentId?: string | undefined;

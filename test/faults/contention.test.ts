@@ -1,6 +1,8 @@
 import { beforeEach, expect, it, vi } from "vitest";
+import * as z from "zod/mini";
 
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
+import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { collision, conflict, dropAnswer, isBy, throttle } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
@@ -11,7 +13,7 @@ import { patience } from "../support/patience.ts";
  * never that the request is invalid.
  */
 
-const { gateway, faults } = await gatewayOfFile();
+const { gateway, faults, log } = await gatewayOfFile();
 let customer: Customer;
 
 beforeEach(async () => {
@@ -109,4 +111,32 @@ it("a count in a throttled partition is tried once, so that no request waits for
   await vi.waitFor(() => expect(faults.seen.filter(isCountOfSender)).toHaveLength(1), patience);
   // Accepted messages are counted by the debit that pays for them.
   expect(faults.seen.filter((request) => isBy("SendSms")(request) && isCount(request))).toEqual([]);
+});
+
+it("the log names the keys of a throttled request and DynamoDB's reason, and the calls of each request", async () => {
+  // The instance has been quiet about throttles for long enough.
+  gateway.advanceClock(minuteMs);
+  faults.next(isPut, throttle, 4);
+  expect((await topUp()).status).toBe(200);
+  const lines = log.map((line) => Logged.parse(JSON.parse(line)));
+  expect(lines.filter(({ event }) => event === "table.throttled")).toMatchObject([
+    { keyFamilies: ["IDEMPOTENCY"], throttlingReasons: ["TableWriteKeyRangeThroughputExceeded"] },
+  ]);
+  const request = lines.find(({ event, route }) => event === "request" && route === "POST /v1/wallet/top-up");
+  expect(request?.awsCalls).toBeGreaterThan(3);
+  expect(request?.awsMs).toBeGreaterThan(0);
+
+  const { id } = await customer.send();
+  await vi.waitFor(() => {
+    const sends = log.filter((line) => line.includes('"POST /v1/sms/send"'));
+    expect(sends.map((line) => Logged.parse(JSON.parse(line)).messageIds)).toEqual([[id]]);
+  }, patience);
+});
+
+const Logged = z.looseObject({
+  event: z.optional(z.string()),
+  route: z.optional(z.string()),
+  awsCalls: z.optional(z.int()),
+  awsMs: z.optional(z.int()),
+  messageIds: z.optional(z.array(z.string())),
 });

@@ -107,6 +107,15 @@ it("states the severity of each alarm in its entry", () => {
   }
 });
 
+it("links each alarm to its entry in the operator's copy of the runbook", () => {
+  const runbookUrl = "https://example.com/ops/RUNBOOK.md";
+  const { template } = synthesized({ ...stageNamed("prod"), runbookUrl });
+  for (const { AlarmDescription } of alarmsOf(template)) {
+    const [, kind = "none"] = /https:\/\/example\.com\/ops\/RUNBOOK\.md#(\S+)$/.exec(AlarmDescription) ?? [];
+    expect([...entries.keys()]).toContain(kind);
+  }
+});
+
 it("wakes a person for few alarms", () => {
   const pages = alarms.filter((alarm) => severityOf(alarm) === "page");
   expect(pages.length).toBeLessThan(20);

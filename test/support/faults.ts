@@ -44,9 +44,12 @@ export function heldBack(): { readonly fault: Fault; arrive(): Promise<AwsRespon
   };
 }
 
-/** The request is rejected without being executed. */
-export const throttle: Fault = async () =>
-  errorResponse("ProvisionedThroughputExceededException", "slow down");
+/** The request is rejected without being executed, with DynamoDB's reason. */
+export const throttle: Fault = async () => {
+  const rejected = errorResponse("ProvisionedThroughputExceededException", "slow down");
+  const ThrottlingReasons = [{ reason: "TableWriteKeyRangeThroughputExceeded", resource: "arn" }];
+  return { ...rejected, body: JSON.stringify({ ...JSON.parse(rejected.body), ThrottlingReasons }) };
+};
 
 /** The request conflicts with a transaction on the same item. */
 export const conflict: Fault = async () => errorResponse("TransactionConflictException", "conflict");

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 import { now } from "../clock.ts";
+import { countAwsCall } from "./call-count.ts";
 import { correctClock, signingTime } from "./clock-skew.ts";
 import type { AwsCommand } from "./command.ts";
 import { currentCredentials } from "./credentials.ts";
@@ -62,12 +63,15 @@ export class AwsClient {
    */
   async send<Output extends object>(command: AwsCommand<object, Output>): Promise<Output> {
     const { operation, input } = command;
+    const startedMs = performance.now();
     try {
       const answer = await this.#answerTo({ operation, input, ...this.requestOf(command) });
       const output: Output = Object(this.outputOf(command, answer));
       return output;
     } catch (error) {
       throw this.#failure(error);
+    } finally {
+      countAwsCall(startedMs);
     }
   }
 
@@ -95,6 +99,11 @@ export class AwsClient {
     return JSON.parse(body);
   }
 
+  /** Notes a failed attempt. */
+  protected noteFailure(_request: CommandRequest, _error: unknown): void {
+    // Only some services have something to note.
+  }
+
   /** Returns the endpoint of a command. */
   protected endpointFor(_input: object, region: string): URL {
     return endpointOf(this.#service, region);
@@ -118,6 +127,7 @@ export class AwsClient {
         }
         throw error;
       } catch (error) {
+        this.noteFailure(request, error);
         if (!mayRepeat(retryKindOf(error), attempts, this.retryRules) || !this.#budget.take()) throw error;
         await delay(retryDelayMs(attempts));
       }

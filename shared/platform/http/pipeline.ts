@@ -10,6 +10,7 @@ import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "
 import type { Page } from "../../api/contract/primitives.ts";
 import { statusOf, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import type { Actor, Viewer } from "../auth/actor.ts";
+import { awsCallsSoFar, countingAwsCalls } from "../aws/call-count.ts";
 import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
@@ -127,7 +128,8 @@ export function pipeline<const R extends Route, Organization = unknown>(
     });
   // The middlewares above have made a response of the handler's result or error.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return handler as unknown as LambdaHandler;
+  const handled = handler as unknown as LambdaHandler;
+  return async (event, context) => countingAwsCalls(async () => handled(event, context));
 }
 
 /** Wraps the handler's result. */
@@ -254,10 +256,22 @@ function requestLog(nameOf: (method: string, path: string) => string): EndpointM
       ...(credential?.type === "apiKey" ? { apiKeyId: credential.keyId } : { userId }),
       sourceIp: sourceAddress(event),
       errorCode: error instanceof ApiError ? error.code : undefined,
+      ...(event.requestContext.http.method === "POST" && { messageIds: messageIdsIn(response) }),
+      ...awsCallsSoFar(),
     });
     writeMetrics();
   };
   return { after: write, onError: write };
+}
+
+/** A batch has at most this number of messages. */
+const maxMessageIds = 100;
+
+/** Returns the ids of the messages that a response names, at most {@link maxMessageIds}; undefined for none. */
+function messageIdsIn(response: unknown): readonly string[] | undefined {
+  const body = isResponse(response) ? response.body : undefined;
+  const ids = new Set(body?.match(/\bmsg_[\dA-Z]{26}\b/g));
+  return ids.size === 0 ? undefined : [...ids].slice(0, maxMessageIds);
 }
 
 /** Returns the method and path of a route, for example `POST /v1/sms/send`. */

@@ -1,6 +1,40 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import type { CommandRequest } from "../aws/client.ts";
 import { DynamoDb } from "../aws/dynamodb.ts";
+import { isAwsError } from "../aws/errors.ts";
 import { patientAttempts } from "../aws/retry.ts";
+import { now, secondMs } from "../clock.ts";
+import { log } from "../log.ts";
+
+/** The time between two lines about a throttled request. */
+const quietMs = 10 * secondMs;
+let loggedAtMs = 0;
+
+/** Logs whose items DynamoDB throttles, which its metrics do not name. */
+class TableClient extends DynamoDb {
+  protected override noteFailure({ body }: CommandRequest, error: unknown): void {
+    if (!isAwsError(error, ...throttles) || now().getTime() - loggedAtMs < quietMs) return;
+    loggedAtMs = now().getTime();
+    const reasons: unknown = Reflect.get(error, "ThrottlingReasons");
+    const throttlingReasons = Array.isArray(reasons)
+      ? reasons.map((each) => String(Object(each).reason))
+      : [];
+    log.warn("table.throttled", {
+      keyFamilies: familiesIn(String(body)),
+      throttlingReasons,
+      errorCode: error.name,
+    });
+  }
+}
+
+const throttles = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+
+/** Returns the families of the partition keys in a request. */
+function familiesIn(body: string): string[] {
+  return [...new Set(Array.from(body.matchAll(partitionKey), ([, family = ""]) => family))];
+}
+
+const partitionKey = /":?pk":\{"S":"([A-Z_]+)#/g;
 
 // The bundler leaves out a client that a function does not use: the calls only make an object.
 export const client = /* @__PURE__ */ tableClient(3);
@@ -15,16 +49,11 @@ export const singleEffectClient = /* @__PURE__ */ tableClient(1);
 export const bestEffortClient = /* @__PURE__ */ tableClient(1, 1);
 
 function tableClient(maxUnheardAttempts: number, maxAttempts = patientAttempts): DynamoDb {
-  return new DynamoDb({ maxAttempts, maxUnheardAttempts, failure: unavailableIfBusy });
+  return new TableClient({ maxAttempts, maxUnheardAttempts, failure: unavailableIfBusy });
 }
 
 /** The errors of a valid request that DynamoDB has no capacity for now. */
-const busyErrors = new Set([
-  "ProvisionedThroughputExceededException",
-  "RequestLimitExceeded",
-  "ThrottlingException",
-  "TransactionConflictException",
-]);
+const busyErrors = new Set([...throttles, "TransactionConflictException"]);
 
 function unavailableIfBusy(error: unknown): unknown {
   const isBusy = error instanceof Error && busyErrors.has(error.name);
