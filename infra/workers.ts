@@ -188,7 +188,7 @@ export const workers = {
   watchSpending: {
     timeoutSeconds: 300,
     schedule: {
-      everyMinutes: 60,
+      everyMinutes: 15,
       shards: shardCount,
       alarm: "Unusual spending of customers stays unnoticed, and the operators get no daily email.",
     },

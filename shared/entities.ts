@@ -16,6 +16,7 @@ import type { LedgerSumRecord } from "./figures/books/movements.ts";
 import type { PaymentLinesRecord, BooksRecord, BooksTotal } from "./figures/books/record.ts";
 import type { ExportPartRecord, ExportRecord } from "./figures/exports/record.ts";
 import type { OperatorNoticeRecord } from "./figures/operators/record.ts";
+import type { SpendSoFarRecord } from "./figures/operators/spend-so-far.ts";
 import type { BatchBlock } from "./messages/accept/batch-block.ts";
 import type { HeldMessageRecord } from "./messages/accept/held.ts";
 import type { ArrivalsRecord } from "./messages/counts/arrivals.ts";
@@ -132,6 +133,7 @@ declare module "./platform/table/entities.ts" {
     message: typeof MessageRecord;
     number: typeof NumberRecord;
     operatorNotice: typeof OperatorNoticeRecord;
+    spendSoFar: typeof SpendSoFarRecord;
     optOut: typeof OptOutRecord;
     organization: typeof StoredOrganization;
     pace: typeof ThroughputRecord;

@@ -44,7 +44,7 @@ const schedules: Situation = {
   "Invocations@VisitPayments": 4,
   "Invocations@CloseDays": 4 / 5,
   "Invocations@WatchCarriers": 1 / 5,
-  "Invocations@WatchSpending": 4 / 60,
+  "Invocations@WatchSpending": 4 / 15,
   "Invocations@SealAuditLogs": 1 / 60,
   "Invocations@ExpireAccounts": 1 / 60,
   "Invocations@ComparePayments": 1 / (24 * 60),

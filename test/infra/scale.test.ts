@@ -37,10 +37,13 @@ it("has the schedules that SCALE.md states", async () => {
     ["minute", 1],
     ["2 min", 2],
     ["5 min", 5],
+    ["15 min", 15],
     ["hour", 60],
     ["day", 24 * 60],
   ]);
-  const stated = [...page.matchAll(/^\| `(?<name>[A-Z]\w+)` +\| (?<each>minute|2 min|5 min|hour|day) +\|/gm)];
+  const stated = [
+    ...page.matchAll(/^\| `(?<name>[A-Z]\w+)` +\| (?<each>minute|2 min|5 min|15 min|hour|day) +\|/gm),
+  ];
   const scheduled = Object.entries<Worker>(workers).flatMap(([name, { schedule }]) =>
     schedule === undefined ? [] : [[pascalCase(name), schedule.everyMinutes] as const],
   );

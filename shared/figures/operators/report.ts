@@ -9,8 +9,10 @@ import { listPending } from "../../platform/jobs/pending-work.ts";
 import { shardCount } from "../../platform/jobs/shards.ts";
 import { keys, type ReviewKind } from "../../platform/table/keys.ts";
 import { findItem, findTogether, itemsOf } from "../../platform/table/read.ts";
+import { undefinedIfUnreadable } from "../../platform/table/records.ts";
+import { findOrganization } from "../../tenancy/organizations/record.ts";
 import { listReviews } from "../../tenancy/reviews.ts";
-import { OperatorNoticeRecord, readNotices } from "./record.ts";
+import { OperatorNoticeRecord, readNotices, unusualSpend } from "./record.ts";
 
 /*
  * The work that waits for the operators, and the emails about it.
@@ -52,17 +54,37 @@ export async function operatorsText(notice: OperatorNotice): Promise<EmailText |
         ...section("New since yesterday (organizations unusual, payments show)", notices.map(noticeLine)),
       ]);
     }
-    case "unusualSpend": {
-      const key = keys.operatorNotice(notice.day, notice.key);
-      const found = await findItem(OperatorNoticeRecord, key, { consistent: true });
-      return textOf("A customer spends unusually much", found === undefined ? [] : [noticeLine(found)]);
-    }
+    case "unusualSpend":
+      return unusualText(notice);
     case "disputeOpened": {
       const payment = await findPayment(notice);
       const isOpen = payment !== undefined && openDisputeOf(payment) !== undefined;
       return textOf("A payment is disputed", isOpen ? [disputeLine(payment)] : []);
     }
   }
+}
+
+/** Returns the text of what the watch over spending has noticed in its last period, the largest amounts first. */
+async function unusualText({
+  day,
+  key,
+  since,
+}: Extract<OperatorNotice, { what: "unusualSpend" }>): Promise<EmailText | undefined> {
+  const one = await findItem(OperatorNoticeRecord, keys.operatorNotice(day, key), { consistent: true });
+  const ofPeriod = (await readNotices(1)).filter(
+    ({ what, at }) => since !== undefined && what === unusualSpend && at >= since,
+  );
+  const notices = ofPeriod.length > 0 ? ofPeriod : one === undefined ? [] : [one];
+  const byAmount = notices.toSorted((first, next) => (next.amountMicros ?? 0) - (first.amountMicros ?? 0));
+  const names = new Map<string, string>();
+  for (const { organizationId = "" } of byAmount.slice(0, maxLines)) {
+    const organization = await findOrganization(organizationId).catch(undefinedIfUnreadable);
+    if (organization !== undefined) names.set(organizationId, organization.name);
+  }
+  const lines = byAmount.map((each) => `${names.get(each.organizationId ?? "") ?? "?"}: ${noticeLine(each)}`);
+  const subject =
+    byAmount.length === 1 ? "A customer spends unusually much" : `${byAmount.length} times unusual spending`;
+  return textOf(subject, section(`See organizations unusual --stage ${config.stage()}`, lines));
 }
 
 async function reviewLines(): Promise<string[]> {

@@ -147,8 +147,13 @@ const BillingJob = z.object({
 const OperatorNotice = z.discriminatedUnion("what", [
   /** The email of each morning. */
   z.object({ what: z.literal("daily") }),
-  /** Unusual spending on a day, by the sort key of its notice. */
-  z.object({ what: z.literal("unusualSpend"), day: z.string(), key: z.string() }),
+  /** Unusual spending on a day that was noticed since a moment. Release 0.4.0 reads the sort key of one notice instead. */
+  z.object({
+    what: z.literal("unusualSpend"),
+    day: z.string(),
+    key: z.string(),
+    since: z.optional(z.string()),
+  }),
   z.object({ what: z.literal("disputeOpened"), organizationId: z.string(), paymentId: z.string() }),
 ]);
 export type OperatorNotice = z.infer<typeof OperatorNotice>;

@@ -177,6 +177,7 @@ export const keys = {
   sentTo: (numbers: string, digits: string, day: string, position: string) =>
     at<"sentTo">(numbers, `${digits}#${day}#${position}`),
   operatorNotice: (day: string, name: string) => at<"operatorNotice">(`OPERATORS#${day}`, name),
+  spendSoFar: (organizationId: string, day: string) => at<"spendSoFar">(`OPERATORS#${organizationId}`, day),
   campaignCounts: (organizationId: string, campaignId: string) =>
     at<"counts">(`STATS#${organizationId}`, `CAMPAIGN#${campaignId}`),
   skippedContacts: (organizationId: string, campaignId: string, position: string) =>
