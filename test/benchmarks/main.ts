@@ -7,6 +7,7 @@ import { tableOfFigures, type Figure, type Suite } from "./figures.ts";
 import { print } from "./gateway.ts";
 import { growthSuiteOf } from "./growth.ts";
 import { loadSuiteAgainst } from "./load.ts";
+import { benchmarkScale, type Mix } from "./scale.ts";
 import { volumeSuite } from "./volume.ts";
 import { warmSuite } from "./warm.ts";
 
@@ -94,6 +95,17 @@ program
   .command("busy-wallet")
   .description("whether refunds get through to a wallet that is debited hundreds of times a second")
   .action(async () => end(await benchmarkBusyWallet()));
+
+program
+  .command("scale")
+  .description("at how many messages a second each resource of a stage ends, for a mix of traffic")
+  .option("--carrier-seconds <seconds>", "a carrier's response", Number, 0.3)
+  .option("--receipts <share>", "messages with a receipt of its own", Number, 1)
+  .option("--webhooks <share>", "messages with a webhook", Number, 0.3)
+  .option("--failures <share>", "messages that fail", Number, 0.02)
+  .option("--kinds <count>", "combinations of carrier, country and class", Number, 60)
+  .option("--seed <number>", "seed of the simulation", Number, 1)
+  .action(async ({ seed, ...mix }: Mix & { seed: number }) => end(await benchmarkScale(mix, seed)));
 
 await program.parseAsync();
 

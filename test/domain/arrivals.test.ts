@@ -10,6 +10,7 @@ import {
   countSent,
   readArrivals,
   type Arrivals,
+  partitions,
 } from "../../shared/messages/counts/arrivals.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
@@ -155,7 +156,7 @@ async function itemsOfPartitions(): Promise<
   { expiresAt?: number | undefined; accepted?: number | undefined }[]
 > {
   const kind = `${carrier}#GB#transactional`;
-  const all = Array.from({ length: 8 }, async (_, partition) =>
+  const all = partitions.map(async (partition) =>
     findItem(
       z.object({ expiresAt: z.optional(z.int()), accepted: z.optional(z.int()) }),
       keys.arrivals("2032-05-04T10:30", kind, partition),

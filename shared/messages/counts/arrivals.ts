@@ -28,7 +28,7 @@ export const slotMs = 5 * minuteMs;
 const keptMs = 90 * dayMs;
 
 /** The partitions of a day: DynamoDB accepts 1,000 writes a second in one. Each instance of a function writes to one of them. */
-const partitions = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+export const partitions = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] as const;
 const partition = Math.floor(Math.random() * partitions.length);
 
 /** The most events of a kind and slot that wait in an instance, and their share in those that it has written in this slot. */
@@ -102,6 +102,11 @@ export async function* readArrivals(day: string, from = `${day}T00:00`): AsyncGe
       yield { ...figures, slot: `${day}T${time}`, carrier, country, class: ofClass };
     }
   }
+}
+
+/** Whether some events of a kind wait in an instance that has written others in this slot. */
+export function mayWait(events: number, before: number): boolean {
+  return events <= Math.min(maxWaiting, waitingShare * before);
 }
 
 /** Events of one kind that have not been written. */
@@ -183,7 +188,7 @@ async function write(): Promise<void> {
   if (writtenIn !== present) written.clear();
   writtenIn = present;
   const isDue = (name: string, { since, events }: Waiting): boolean =>
-    since !== present || events > Math.min(maxWaiting, waitingShare * (written.get(name) ?? 0));
+    since !== present || !mayWait(events, written.get(name) ?? 0);
   const due = [...waiting].filter(([name, each]) => isDue(name, each));
   await Promise.all(
     due.map(async ([name, { key, events, figures }]) => {
