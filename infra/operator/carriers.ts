@@ -74,7 +74,7 @@ const set = command({
     ),
     rotateCallbackToken: flag(
       "--rotate-callback-token",
-      "replace the token of its callback address; the present one becomes invalid",
+      "replace the token of its callback address; the present one is valid for a week, or until the next rotation",
     ),
   }),
   run: async ({ name, settings: file, credentials, throughput, rotateCallbackToken }, context) => {
@@ -132,7 +132,14 @@ function warnOfReceipts(
 
 /** A carrier without internal fields, such as the hash of its callback token. */
 function shown(record: CarrierRecord): Record<string, unknown> {
-  const { entity: _entity, callbackTokenHash: _hash, secretVersion: _version, ...rest } = record;
+  const {
+    entity: _entity,
+    callbackTokenHash: _hash,
+    previousTokenHash: _previous,
+    previousTokenUntil: _until,
+    secretVersion: _version,
+    ...rest
+  } = record;
   return rest;
 }
 

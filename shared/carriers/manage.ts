@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 
 import { deleteSecret, writeSecret } from "../platform/aws/write-secret.ts";
-import { now } from "../platform/clock.ts";
+import { dayMs, now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/table/write.ts";
@@ -174,6 +174,9 @@ export async function setCarrier(
   return record;
 }
 
+/** How long the token before a rotation counts: receipts of earlier messages have it in their address. */
+const previousTokenMs = 7 * dayMs;
+
 async function keptSecret(
   wanted: NewCarrier,
   present: CarrierRecord | undefined,
@@ -201,6 +204,12 @@ async function keptSecret(
     secretVersion,
     callbackBaseUrl,
     callbackTokenHash: createHash("sha256").update(callbackToken).digest("hex"),
+    ...(newCallbackToken && present?.callbackTokenHash !== undefined
+      ? {
+          previousTokenHash: present.callbackTokenHash,
+          previousTokenUntil: new Date(now().getTime() + previousTokenMs).toISOString(),
+        }
+      : {}),
     ...(settings.kind === "twilio" ? { callbackSecretId } : {}),
   };
 }

@@ -40,6 +40,9 @@ export const CarrierRecord = z.object({
   callbackBaseUrl: z.optional(z.string()),
   /** The SHA-256, in hex, of the token in its callbacks. */
   callbackTokenHash: z.optional(z.string()),
+  /** The one before a rotation, and until when it counts, in ISO 8601. */
+  previousTokenHash: z.optional(z.string()),
+  previousTokenUntil: z.optional(z.string()),
   /** The secret that verifies its callbacks, where the carrier signs them. */
   callbackSecretId: z.optional(z.string()),
 });

@@ -109,6 +109,18 @@ it("a carrier with signed calls and without a secret to verify them is rejected"
   await expect(take(signed({ MessageStatus: "delivered" }))).rejects.toMatchObject({ code: "NOT_FOUND" });
 });
 
+it("the token before a rotation counts until its end", async () => {
+  const previousTokenHash = createHash("sha256").update("earlier").digest("hex");
+  const previousTokenUntil = new Date(Date.now() + 1_000).toISOString();
+  await putCarrier(kannel, { previousTokenHash, previousTokenUntil });
+  const earlier = callOf({ type: "1" }, { query: { token: "earlier", reference } });
+  await take(earlier);
+  vi.setSystemTime(Date.now() + 1_000);
+  await expectNotFound(earlier);
+  await take(callOf({ type: "1" }));
+  expect(await takeJobs("carrierCallbacks")).toHaveLength(2);
+});
+
 it("a carrier without a token is rejected, and a disabled one is accepted", async () => {
   await putCarrier(kannel, { callbackTokenHash: "" });
   await expectNotFound(callOf({ type: "1" }, { query: { token: "", reference } }));

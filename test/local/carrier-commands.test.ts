@@ -124,7 +124,12 @@ it("the address for inbound messages has the token, and the audit log names who 
   const after = await inboundUrl();
   expect(after).not.toBe(before);
   operated.gateway.advanceClock(minuteMs);
-  expect([await status(before), await status(after)]).toEqual([404, 400]);
+  // Receipts of earlier messages arrive at the address before for a week, or until it is rotated again.
+  expect([await status(before), await status(after)]).toEqual([400, 400]);
+  await outputOf(`${await set("acme")} --rotate-callback-token`);
+  operated.gateway.advanceClock(minuteMs);
+  const last = await inboundUrl();
+  expect([await status(before), await status(after), await status(last)]).toEqual([404, 400, 400]);
 });
 
 it("settings are changed without the credentials, and credentials without a deploy", async () => {

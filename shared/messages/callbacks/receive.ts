@@ -69,12 +69,17 @@ export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> 
   };
 }
 
-/** Whether a call has the token of its carrier. For an unknown carrier the check takes the same time. */
+/** Whether a call has a token of its carrier: the present one, or that before a rotation. Each check takes the same time. */
 function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is CarrierRecord {
   const given = createHash("sha256").update(token).digest();
-  const expected = Buffer.from(carrier?.callbackTokenHash ?? "", "hex");
-  const isKnown = expected.byteLength === given.byteLength;
-  return timingSafeEqual(given, isKnown ? expected : Buffer.alloc(given.byteLength)) && isKnown;
+  const { callbackTokenHash, previousTokenHash, previousTokenUntil = "" } = carrier ?? {};
+  const previous = previousTokenUntil > now().toISOString() ? previousTokenHash : undefined;
+  const isOne = [callbackTokenHash, previous].map((hash = "") => {
+    const expected = Buffer.from(hash, "hex");
+    const isKnown = expected.byteLength === given.byteLength;
+    return timingSafeEqual(given, isKnown ? expected : Buffer.alloc(given.byteLength)) && isKnown;
+  });
+  return isOne.includes(true);
 }
 
 /** Whether a call is signed, where the carrier signs its calls. */
