@@ -51,7 +51,7 @@ const list = command({
   examples: [
     "--stage prod",
     "--organization ada@example.com --status failed",
-    "--unsettled --since 90 --stage prod",
+    "--unsettled --total 59.50 --stage prod",
     "--disputed --since 120 --stage prod",
   ],
   discloses: true,
@@ -61,13 +61,19 @@ const list = command({
     since: part("--since <days>", "number of past days; default: 30", Days),
     unsettled: flag("--unsettled", "only payments that the gateway still works on"),
     disputed: flag("--disputed", "only payments with an open dispute, the next one due first"),
+    total: part(
+      "--total <amount>",
+      "only payments of this amount with tax, such as a transfer without its reference",
+      z.optional(Amount),
+    ),
     limit: limit(100, 10_000, "payments"),
   }),
-  run: async ({ organization, status, since, unsettled, disputed, limit: wanted }, { output }) => {
+  run: async ({ organization, status, since, unsettled, disputed, total, limit: wanted }, { output }) => {
     const from = daysAgo(since);
     const isWanted = (payment: PaymentRecord): boolean =>
       (status === undefined || payment.status === status) &&
       (!unsettled || payment.pendingWork !== undefined) &&
+      (total === undefined || payment.totalMicros === total) &&
       (!disputed || openDisputeOf(payment) !== undefined) &&
       payment.createdAt >= from.toISOString();
     const read = async (organizationId: string): Promise<PaymentRecord[]> => {

@@ -78,6 +78,9 @@ it("payments are listed and shown with the movements that they caused", async ()
   expect(await listed()).toEqual(expect.arrayContaining([paid, pending]));
   expect(await listed(`--organization ${one.email}`)).toEqual([paid]);
   expect(await listed("--status failed")).toEqual([pending]);
+  // A transfer without its reference is found by its amount with tax.
+  expect(await listed("--total 12")).toEqual([paid]);
+  expect(await listed("--unsettled --total 12.01")).toEqual([]);
   const unsettled = await listed("--unsettled");
   expect(unsettled).toContain(paid);
   expect(unsettled).not.toContain(pending);
