@@ -43,14 +43,17 @@ export class GatewayStack extends Stack {
       description: "The alarms, the dashboard and the deployment groups of workers",
     });
     const alarms = new Alarms(this, "Alarms", { stage, monitoring });
-    // It signs with ES256, which needs this curve.
-    const sessionKey = new Key(this, "SessionSigningKey", {
-      description: "Signs the session tokens of customers",
-      keySpec: KeySpec.ECC_NIST_P256,
-      keyUsage: KeyUsage.SIGN_VERIFY,
-      // After a loss of the key no one could log in until the next deployment, so a stage that keeps its data keeps it.
-      removalPolicy: removalPolicyOf(stage),
-    });
+    const [signing, ...verifying] = stage.sessionKeys;
+    const sessionKey = (name: string): Key =>
+      new Key(this, `SessionSigningKey${name}`, {
+        description: "Signs the session tokens of customers",
+        // It signs with ES256, which needs this curve.
+        keySpec: KeySpec.ECC_NIST_P256,
+        keyUsage: KeyUsage.SIGN_VERIFY,
+        // After a loss of the key no one could log in until the next deployment, so a stage that keeps its data keeps it.
+        removalPolicy: removalPolicyOf(stage),
+      });
+    const sessionKeys = [sessionKey(signing ?? ""), ...verifying.map(sessionKey)] as const;
     const table = gatewayTable(this, stage);
     const webhookKey = sealingKey(this, "WebhookKey", stage);
     const secondFactorKey = sealingKey(this, "SecondFactorKey", stage);
@@ -69,7 +72,7 @@ export class GatewayStack extends Stack {
         description: "The fonts of invoices",
         code: Code.fromAsset(fontsFolder),
       }),
-      sessionKey,
+      sessionKeys,
       webhookKey,
       secondFactorKey,
       verificationKey: verificationKey(this),

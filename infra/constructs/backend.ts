@@ -18,8 +18,8 @@ export interface Backend {
   /** The fonts of these PDFs. */
   readonly fonts: LayerVersion;
   readonly queues: Readonly<Record<QueueName, JobQueue>>;
-  /** Signs session tokens. */
-  readonly sessionKey: Key;
+  /** The keys of session tokens. The first one signs, and all verify. */
+  readonly sessionKeys: readonly [Key, ...Key[]];
   /** Seals the secrets of webhooks. */
   readonly webhookKey: Pick<ISecret, "secretArn">;
   /** The URL of the API for customers. */

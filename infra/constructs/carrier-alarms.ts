@@ -65,14 +65,19 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
     evaluationPeriods: 12,
     datapointsToAlarm: 6,
   });
-  addFinding("receipts-missing", "MissingReceipts", {
-    severity: "ticket",
-    means:
-      "A carrier accepts messages and sends less than a third of its usual receipts, in all or in one country: messages " +
-      "may be lost.",
-    firstStep:
-      "Send a test message to a phone. If it arrives, only the receipts are missing: see the callbacks of the carrier.",
-  });
+  addFinding(
+    "receipts-missing",
+    "MissingReceipts",
+    {
+      severity: "ticket",
+      means:
+        "A carrier accepts messages and sends less than a third of its usual receipts, in all or in one country: messages " +
+        "may be lost.",
+      firstStep:
+        "See the carrier and country with the most NO RECEIPT, and send a test message there. If it arrives, only receipts are missing.",
+    },
+    `npm run operator -- deliveries --by carrier,country --hours 1 --stage ${stage.name}`,
+  );
   addFinding("carrier-failures", "FailingCarriers", {
     severity: "ticket",
     means:

@@ -20,7 +20,7 @@ export function functionEnvironment(
     table,
     documents,
     queues,
-    sessionKey,
+    sessionKeys,
     webhookKey,
     secondFactorKey,
     verificationKey,
@@ -58,7 +58,7 @@ export function functionEnvironment(
       ? { [environmentNames.documentsBucket]: documents.bucketName }
       : {}),
     ...(access.may("checkSessions") || access.may("startSessions")
-      ? { [environmentNames.sessionKeyId]: sessionKey.keyId }
+      ? { [environmentNames.sessionKeyId]: sessionKeys.map(({ keyId }) => keyId).join(",") }
       : {}),
     ...(access.may("commit") ? commitVariable() : {}),
     ...(access.may("webhookKey") ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),

@@ -103,15 +103,16 @@ export class GatewayFunction extends Construct {
   }
 
   #allowAccess(backend: Backend, access: Access): void {
-    const { stage, table, queues, sessionKey, webhookKey, secondFactorKey } = backend;
+    const { stage, table, queues, sessionKeys, webhookKey, secondFactorKey } = backend;
     this.#policy.addStatements(...tableStatements(this, table, access));
     this.#policy.addStatements(...documentStatements(this, backend.documents, access));
     // The index has keys and no data, so the function may read all of it.
     if (access.listsPendingWork)
       this.allow(["dynamodb:Query"], `${table.tableArn}/index/${pendingWorkIndex.name}`);
     for (const queue of access.queues) this.allow(["sqs:SendMessage"], queues[queue].queue.queueArn);
-    if (access.may("checkSessions")) this.allow(["kms:GetPublicKey"], sessionKey.keyArn);
-    if (access.may("startSessions")) this.allow(["kms:Sign"], sessionKey.keyArn);
+    if (access.may("checkSessions"))
+      for (const { keyArn } of sessionKeys) this.allow(["kms:GetPublicKey"], keyArn);
+    if (access.may("startSessions")) this.allow(["kms:Sign"], sessionKeys[0].keyArn);
     if (access.may("webhookKey")) this.allow(["secretsmanager:GetSecretValue"], webhookKey.secretArn);
     if (access.may("email") && stage.email !== undefined) this.#allowEmails(stage.email);
     if (access.may("callbackSecrets")) this.#allowSecrets(stage, callbackSecretPrefix);

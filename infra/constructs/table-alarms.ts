@@ -21,9 +21,8 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
   alarms.add({
     kind: "table-throttles",
     severity: "ticket",
-    means: "DynamoDB has throttled reads or writes: customers get 503, and jobs are retried later.",
-    firstStep:
-      "See which family of keys is throttled, and whether its partition (KeyRange) or the whole table is.",
+    means: "DynamoDB has throttled reads or writes: customers may get 503, and jobs are retried later.",
+    firstStep: "See whose keys are throttled: an organization, a carrier, or the whole table (no KeyRange).",
     command: tailOf(alarms, "workers", '{ $.event = "table.throttled" }'),
     metric: tableThrottles(table),
     threshold: 10,

@@ -2,12 +2,13 @@ import * as z from "zod/mini";
 
 import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import { MessageType } from "../../shared/api/contract/sms.ts";
-import { checkRoute, deleteRoute, routeRecord, routeText, setRoute } from "../../shared/carriers/manage.ts";
+import { checkRoute, deleteRoute, routeRecord, setRoute } from "../../shared/carriers/manage-routes.ts";
 import {
   CarrierName,
   readCarriers,
   type RoutingTable,
   type RouteRecord,
+  routeText,
 } from "../../shared/carriers/record.ts";
 import { routeFinder } from "../../shared/carriers/routes.ts";
 import { findCurrentVersion, readRateCard } from "../../shared/money/prices/record.ts";

@@ -223,10 +223,17 @@ export const StageSettings = z.strictObject({
   email: z.optional(SentEmails),
   /** AWS accepts at most ten addresses for the warnings of a budget. */
   alarmEmails: z._default(z.array(EmailAddress).check(z.maxLength(10)), []),
-  /** SNS calls it for alarms that wake a person. Such an address has a secret, which this file then contains. */
+  /** The names of the keys of session tokens: the first one signs, and all verify. The empty name is that of the first release. */
+  sessionKeys: z._default(
+    z
+      .array(matching(/^([A-Za-z][A-Za-z0-9]{0,19})?$/, "must be letters and digits, or empty"))
+      .check(z.minLength(1), z.maxLength(3)),
+    [""],
+  ),
   runbookUrl: z.optional(
     matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of infra/RUNBOOK.md"),
   ),
+  /** SNS calls it for alarms that wake a person. Such an address has a secret, which this file then contains. */
   pagerUrl: z.optional(matching(/^https:\/\/[^\s/]+\/\S*$/, "must be the https address of a pager")),
   /** AWS charges in USD, whatever the currency of the stage is. */
   monthlyBudgetUsd: z.optional(z.number().check(z.positive())),

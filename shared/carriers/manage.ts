@@ -7,12 +7,12 @@ import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/table/write.ts";
 import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
-import { CarrierRecord, findCarrier, readCarriers, type RoutingTable, type RouteRecord } from "./record.ts";
+import { CarrierRecord, findCarrier, readCarriers, routeText } from "./record.ts";
 import { hasAdjacentValues, templatePlaceholders } from "./response-template.ts";
 import type { CarrierSettings, SettingsOf } from "./settings.ts";
 
 /*
- * Changes of carriers and routes by operators. The errors have messages for the operator.
+ * Changes of carriers by operators. The errors have messages for the operator.
  */
 
 /** The names of a stage's carrier secrets, and the address for carrier callbacks. */
@@ -252,53 +252,4 @@ export async function deleteCarrier(name: string): Promise<void> {
   await deleteItem(keys.breaker(name));
   await deleteItem(keys.pace(name));
   await deleteItem(keys.carrier(name));
-}
-
-/** Describes a route for the operator: its prefix and message type. */
-export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageType" | "prefix">): string {
-  return `${prefix === "" ? "default" : prefix}${messageType === undefined ? "" : ` (${messageType})`}`;
-}
-
-/**
- * Checks that the carriers of a route exist. That of the stage does without a record.
- * @throws Error with a message for the operator when one does not
- */
-export function checkRoute(
-  { carriers: names }: Pick<RouteRecord, "carriers">,
-  { carriers }: RoutingTable,
-  stageCarrier?: string,
-): void {
-  const unknown = names.find((name) => name !== stageCarrier && !carriers.has(name));
-  if (unknown !== undefined)
-    throw new RejectedError(`There is no carrier ${unknown}: add it with carriers set.`);
-}
-
-/**
- * Adds or replaces the route of a prefix.
- * @throws Error with a message for the operator when one of its carriers does not exist
- */
-export async function setRoute(
-  route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">,
-  stageCarrier?: string,
-): Promise<RouteRecord> {
-  checkRoute(route, await readCarriers(), stageCarrier);
-  const record = routeRecord(route);
-  await putItem(putOf(routeKey(record), record));
-  return record;
-}
-
-/** Returns the record of a route, updated now. */
-export function routeRecord(route: Pick<RouteRecord, "carriers" | "messageType" | "prefix">): RouteRecord {
-  return { ...route, entity: "route", updatedAt: now().toISOString() };
-}
-
-export async function deleteRoute(route: Pick<RouteRecord, "messageType" | "prefix">): Promise<void> {
-  await deleteItem(routeKey(route));
-}
-
-function routeKey({
-  prefix,
-  messageType,
-}: Pick<RouteRecord, "messageType" | "prefix">): ReturnType<typeof keys.route> {
-  return keys.route(prefix, messageType ?? "any");
 }

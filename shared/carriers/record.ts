@@ -60,6 +60,11 @@ export const RouteRecord = z.object({
 });
 export type RouteRecord = z.infer<typeof RouteRecord>;
 
+/** Describes a route for the operator: its prefix and message type. */
+export function routeText({ prefix, messageType }: Pick<RouteRecord, "messageType" | "prefix">): string {
+  return `${prefix === "" ? "default" : prefix}${messageType === undefined ? "" : ` (${messageType})`}`;
+}
+
 /** All carriers by their names, and all routes. */
 export interface RoutingTable {
   readonly carriers: ReadonlyMap<string, CarrierRecord>;

@@ -89,7 +89,8 @@ export const config = {
   documentsBucket: (): string => required(environmentNames.documentsBucket),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
   /** The KMS key that session tokens are signed with. */
-  sessionKeyId: (): string => required(environmentNames.sessionKeyId),
+  /** The keys of session tokens. The first one signs, and all verify. */
+  sessionKeyIds: (): readonly string[] => required(environmentNames.sessionKeyId).split(","),
   /** The secret with the key that seals the secrets of webhooks. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),
   verificationKeySecretId: (): string => required(environmentNames.verificationKeySecretId),

@@ -21,8 +21,8 @@ export interface LogFields {
   /** The requests to AWS of a call, and the sum of their times. */
   readonly awsCalls?: number | undefined;
   readonly awsMs?: number | undefined;
-  /** The families of partition keys in a request that DynamoDB throttled, and its reasons. */
-  readonly keyFamilies?: readonly string[] | undefined;
+  /** The partition keys in a request that DynamoDB throttled, as far as they name no person, and its reasons. */
+  readonly throttledKeys?: readonly string[] | undefined;
   readonly throttlingReasons?: readonly string[] | undefined;
   readonly campaignId?: string | undefined;
   readonly paymentId?: string | undefined;

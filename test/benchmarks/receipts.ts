@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from "node:crypto";
 
 import type { Client } from "../../shared/api/client/client.ts";
-import { setRoute } from "../../shared/carriers/manage.ts";
+import { setRoute } from "../../shared/carriers/manage-routes.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

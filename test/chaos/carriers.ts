@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import * as z from "zod/mini";
 
-import { setRoute } from "../../shared/carriers/manage.ts";
+import { setRoute } from "../../shared/carriers/manage-routes.ts";
 import { CarrierRecord } from "../../shared/carriers/record.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

@@ -14,7 +14,9 @@ it("a session key that does not arrive is abandoned while the caller still waits
   vi.stubEnv(environmentNames.sessionKeyId, "session-key");
   const { verifySessionToken } = await import("../../shared/platform/auth/session-token.ts");
   hastenTimers();
-  await expect(verifySessionToken("a.b.c")).rejects.toMatchObject({ name: "TimeoutError" });
+  await expect(verifySessionToken(`${btoa('{"kid":"session-key"}')}.b.c`)).rejects.toMatchObject({
+    name: "TimeoutError",
+  });
   kms.closeAllConnections();
   kms.close();
   await once(kms, "close");

@@ -120,7 +120,10 @@ it("the log names the keys of a throttled request and DynamoDB's reason, and the
   expect((await topUp()).status).toBe(200);
   const lines = log.map((line) => Logged.parse(JSON.parse(line)));
   expect(lines.filter(({ event }) => event === "table.throttled")).toMatchObject([
-    { keyFamilies: ["IDEMPOTENCY"], throttlingReasons: ["TableWriteKeyRangeThroughputExceeded"] },
+    {
+      throttledKeys: [`IDEMPOTENCY#${customer.organizationId}`],
+      throttlingReasons: ["TableWriteKeyRangeThroughputExceeded"],
+    },
   ]);
   const request = lines.find(({ event, route }) => event === "request" && route === "POST /v1/wallet/top-up");
   expect(request?.awsCalls).toBeGreaterThan(3);

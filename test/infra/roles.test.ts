@@ -71,6 +71,23 @@ it("lets only registration and login sign sessions, and only endpoints read the 
   );
 });
 
+it("while a key of sessions is replaced, the first one signs, and the key before stays as it is", () => {
+  const { template } = synthesized({ ...stageNamed("prod"), sessionKeys: ["next", ""] });
+  const ids = Object.keys(template.findResources("AWS::KMS::Key"));
+  const next = ids.find((id) => id.startsWith("SessionSigningKeynext"));
+  expect(new Set(ids)).toEqual(new Set([...Object.keys(prod.findResources("AWS::KMS::Key")), next]));
+  const resourcesOf = (action: string): Set<unknown> =>
+    new Set(
+      roleStatements(template)
+        .filter(({ actions }) => actions.includes(action))
+        .map(
+          ({ resource }) => z.object({ "Fn::GetAtt": z.array(z.string()) }).parse(resource)["Fn::GetAtt"][0],
+        ),
+    );
+  expect(resourcesOf("kms:Sign")).toEqual(new Set([next]));
+  expect(resourcesOf("kms:GetPublicKey")).toEqual(new Set(ids));
+});
+
 it("lets only the worker of emails send emails, from the stage's address", () => {
   const sending = statements.filter(({ actions }) => actions.some((action) => action.startsWith("ses:")));
   expect(sending).toEqual([

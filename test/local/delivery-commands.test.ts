@@ -118,7 +118,7 @@ it("deliveries have columns for people", async () => {
     expect.stringMatching(
       /^FR \| +20 \| +0 \| +0 \| +0 \| +20 \| +0 \| +0.0% \| +0.0% \| +[\d.]+% \| +\d+s, \d+s \| +\d+s, \d+s$/,
     ),
-    "The seconds are those of half of the messages, and of 95 in 100.",
+    "The seconds are those of half of the messages, and of 95 in 100. SUBMITTED IN begins when a message is due.",
     "",
   ]);
   const Hour = z.object({ hour: z.string(), class: z.string() });

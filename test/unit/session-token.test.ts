@@ -26,18 +26,22 @@ function newKey(): KeyObject {
   return generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 }
 
-const ToKms = z.object({ KeyId: z.literal(keyId), Message: z._default(z.string(), "") });
+const nextKeyId = "0c4f2a8e-7d51-4b0f-8a53-5d2f8a6c9e21";
+const keys: Readonly<Record<string, KeyObject>> = { [keyId]: key, [nextKeyId]: newKey() };
 
-// A KMS of a few lines, that holds the one key.
+const ToKms = z.object({ KeyId: z.enum([keyId, nextKeyId]), Message: z._default(z.string(), "") });
+
+// A KMS of a few lines, that holds two keys.
 const kms = createServer((request, response) => {
   void answer(request).then((body) => response.end(JSON.stringify(body)));
 });
 
 async function answer(request: IncomingMessage): Promise<unknown> {
-  const { Message } = ToKms.parse(await json(request));
-  const publicHalf = publicKey.export({ format: "der", type: "spki" });
+  const { KeyId, Message } = ToKms.parse(await json(request));
+  const named = keys[KeyId] ?? key;
+  const publicHalf = createPublicKey(named).export({ format: "der", type: "spki" });
   return request.headers["x-amz-target"] === "TrentService.Sign"
-    ? { Signature: sign("sha256", Buffer.from(Message, "base64"), key).toString("base64") }
+    ? { Signature: sign("sha256", Buffer.from(Message, "base64"), named).toString("base64") }
     : { PublicKey: publicHalf.toString("base64") };
 }
 
@@ -94,6 +98,24 @@ it("a token names its user, organization, session and key", async () => {
   expect(await verifySessionToken(issued)).toMatchObject(subject);
   expect(decodeProtectedHeader(issued)).toEqual({ alg: "ES256", typ: "JWT", kid: keyId });
   expect(await verifySessionToken(await token({}))).toMatchObject({ ...subject, sessionId });
+});
+
+it("a new key signs once all functions know it, and no session ends until the key before is removed", async () => {
+  const { token: ofFirst } = await issueSessionToken(subject);
+  const useKeys = (...ids: readonly string[]): void =>
+    void vi.stubEnv(environmentNames.sessionKeyId, ids.join(","));
+  useKeys(keyId, nextKeyId);
+  expect(decodeProtectedHeader((await issueSessionToken(subject)).token).kid).toBe(keyId);
+  useKeys(nextKeyId, keyId);
+  const { token: ofNext } = await issueSessionToken(subject);
+  expect(decodeProtectedHeader(ofNext).kid).toBe(nextKeyId);
+  for (const each of [ofFirst, ofNext]) expect(await verifySessionToken(each)).toMatchObject(subject);
+  // A token that names one key and is signed by the other one is forged.
+  expect(await verifySessionToken(await token({ keyId: nextKeyId }))).toBeUndefined();
+  useKeys(nextKeyId);
+  expect(await verifySessionToken(ofFirst)).toBeUndefined();
+  expect(await verifySessionToken(ofNext)).toMatchObject(subject);
+  vi.unstubAllEnvs();
 });
 
 it("each session has an id of its own", async () => {

@@ -9,19 +9,26 @@ import { TtlCache } from "../ttl-cache.ts";
  * with an API key do not need it.
  */
 
-const publicKey = new TtlCache<KeyObject>();
+/** The public keys by the ids of their keys. A stage has two while it replaces one. */
+const publicKeys = new Map<string, TtlCache<KeyObject>>();
 
-/**
- * Returns the public key. It is loaded once for the life of the instance, because a KMS key never changes. The next use
- * repeats a failed load.
- * @throws Error when it cannot be loaded
- */
-export async function publicSessionKey(): Promise<KeyObject> {
-  return publicKey.read(loadPublicKey);
+/** Returns the id of the key that signs. */
+export function signingKeyId(): string {
+  return config.sessionKeyIds()[0] ?? "";
 }
 
-async function loadPublicKey(): Promise<KeyObject> {
-  const KeyId = config.sessionKeyId();
+/**
+ * Returns the public key of one of the stage's keys. It is loaded once for the life of the instance, because a KMS key never changes.
+ * The next use repeats a failed load.
+ * @throws Error when it cannot be loaded
+ */
+export async function publicSessionKey(keyId: string): Promise<KeyObject> {
+  const publicKey = publicKeys.get(keyId) ?? new TtlCache<KeyObject>();
+  publicKeys.set(keyId, publicKey);
+  return publicKey.read(async () => loadPublicKey(keyId));
+}
+
+async function loadPublicKey(KeyId: string): Promise<KeyObject> {
   const { readPublicKey } = await import("./key-service.ts");
   const PublicKey = await readPublicKey(KeyId);
   if (PublicKey === undefined) throw new Error(`the key ${KeyId} has no public half`);
@@ -35,7 +42,7 @@ async function loadPublicKey(): Promise<KeyObject> {
  */
 export async function signWithSessionKey(text: string): Promise<Uint8Array> {
   const { sign } = await import("./key-service.ts");
-  const Signature = await sign(config.sessionKeyId(), text);
+  const Signature = await sign(signingKeyId(), text);
   if (Signature === undefined) throw new Error("KMS gave no signature");
   return joinedSignature(Signature);
 }

@@ -4,7 +4,7 @@ import { idSchema } from "../../api/contract/primitives.ts";
 import { hourMs, minuteMs, now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { newId } from "../ids.ts";
-import { publicSessionKey, signWithSessionKey } from "./session-key.ts";
+import { publicSessionKey, signingKeyId, signWithSessionKey } from "./session-key.ts";
 
 const algorithm = "ES256";
 const issuer = "sms-gateway";
@@ -59,7 +59,7 @@ export async function issueSessionToken(subject: {
   const sessionId = newId("ses");
   const { issuedAt = now(), passwordVersion } = subject;
   const expiresAt = new Date(issuedAt.getTime() + sessionLifetimeMs);
-  const header = { alg: algorithm, typ: type, kid: config.sessionKeyId() };
+  const header = { alg: algorithm, typ: type, kid: signingKeyId() };
   const claims = {
     sub: subject.userId,
     org: subject.organizationId,
@@ -77,7 +77,7 @@ export async function issueSessionToken(subject: {
 
 /** Loads the check of tokens before its first use, while Lambda initializes. A failure shows at the first use. */
 export async function warmTokenCheck(): Promise<void> {
-  await Promise.allSettled([publicSessionKey(), import("./verify-jwt.ts")]);
+  await Promise.allSettled([publicSessionKey(signingKeyId()), import("./verify-jwt.ts")]);
 }
 
 /**
@@ -85,7 +85,9 @@ export async function warmTokenCheck(): Promise<void> {
  * @throws Error when the key cannot be loaded
  */
 export async function verifySessionToken(token: string): Promise<SessionClaims | "expired" | undefined> {
-  const [key, { verifyJwt }] = await Promise.all([publicSessionKey(), import("./verify-jwt.ts")]);
+  const keyId = config.sessionKeyIds().find((id) => id === keyIdOf(token));
+  if (keyId === undefined) return undefined;
+  const [key, { verifyJwt }] = await Promise.all([publicSessionKey(keyId), import("./verify-jwt.ts")]);
   const verified = await verifyJwt(token, key, {
     algorithms: [algorithm],
     issuer,
@@ -95,12 +97,20 @@ export async function verifySessionToken(token: string): Promise<SessionClaims |
     requiredClaims: ["exp"],
   });
   if (verified === undefined || verified === "expired") return verified;
-  if (verified.protectedHeader.kid !== config.sessionKeyId()) return undefined;
   const claims = Claims.safeParse(verified.payload);
   if (!claims.success) return undefined;
   const { sub, org, jti, iat, pwv } = claims.data;
   const issuedAt = new Date(iat * secondMs);
   return { userId: sub, organizationId: org, sessionId: jti, issuedAt, passwordVersion: pwv };
+}
+
+/** Returns the id of the key that a token names; undefined for no such token. */
+function keyIdOf(token: string): unknown {
+  try {
+    return Object(JSON.parse(Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString("utf8"))).kid;
+  } catch {
+    return undefined;
+  }
 }
 
 function encoded(part: string | Uint8Array): string {

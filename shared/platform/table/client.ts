@@ -20,7 +20,7 @@ class TableClient extends DynamoDb {
       ? reasons.map((each) => String(Object(each).reason))
       : [];
     log.warn("table.throttled", {
-      keyFamilies: familiesIn(String(body)),
+      throttledKeys: keysIn(String(body)),
       throttlingReasons,
       errorCode: error.name,
     });
@@ -29,12 +29,12 @@ class TableClient extends DynamoDb {
 
 const throttles = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
 
-/** Returns the families of the partition keys in a request. */
-function familiesIn(body: string): string[] {
-  return [...new Set(Array.from(body.matchAll(partitionKey), ([, family = ""]) => family))];
+/** Returns the partition keys in a request: their families, with an organization or a carrier, and without emails and numbers. */
+function keysIn(body: string): string[] {
+  return [...new Set(Array.from(body.matchAll(partitionKey), ([, key = ""]) => key))];
 }
 
-const partitionKey = /":?pk":\{"S":"([A-Z_]+)#/g;
+const partitionKey = /":?pk":\{"S":"([A-Z_]+(?:#org_\w+|(?<=PACE)#[a-z\d-]+)?)/g;
 
 // The bundler leaves out a client that a function does not use: the calls only make an object.
 export const client = /* @__PURE__ */ tableClient(3);
