@@ -22,7 +22,9 @@ export type GatewayTable = Pick<ITableV2, "encryptionKey" | "metric" | "tableArn
  * checked before the deployment (`infra/adopted-table.ts`).
  */
 export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
-  const { name, adoptTableName, encryptionKeyArn, keepData, tags, warmThroughput } = stage;
+  const { name, adoptTableName, encryptionKeyArn, keepData, replicaRegion, warmThroughput } = stage;
+  // A table of this type has tags by replica, and the tags of the stack may not apply to them.
+  const tags = Object.entries({ ...stage.tags, stage: name }).map(([key, value]) => ({ key, value }));
   const encryptionKey =
     encryptionKeyArn === undefined ? undefined : Key.fromKeyArn(scope, "TableKey", encryptionKeyArn);
   if (adoptTableName !== undefined) {
@@ -49,8 +51,8 @@ export function gatewayTable(scope: Construct, stage: Stage): GatewayTable {
     ...(encryptionKey === undefined
       ? {}
       : { encryption: TableEncryptionV2.customerManagedKey(encryptionKey) }),
-    // A table of this type has tags by replica, and the tags of the stack may not apply to them.
-    tags: Object.entries({ ...tags, stage: name }).map(([key, value]) => ({ key, value })),
+    tags,
+    ...(replicaRegion === undefined ? {} : { replicas: [{ region: replicaRegion, tags }] }),
     deletionProtection: keepData,
     removalPolicy: removalPolicyOf(stage),
   });

@@ -19,6 +19,17 @@ export const ConsistentSettings = StageSettings.check(
     if (settings.warmThroughput !== undefined && settings.adoptTableName !== undefined) {
       problem(["warmThroughput"], "must be set on the adopted table itself");
     }
+    const { replicaRegion, adoptTableName, encryptionKeyArn } = settings;
+    if (replicaRegion !== undefined) {
+      if (region === undefined || replicaRegion === region)
+        problem(["replicaRegion"], "needs region, and must be another one");
+      if (adoptTableName !== undefined) problem(["replicaRegion"], "must be set on the adopted table itself");
+      if (encryptionKeyArn !== undefined)
+        problem(
+          ["replicaRegion"],
+          "cannot be used with encryptionKeyArn: the replica would need a key of its region",
+        );
+    }
     for (const [field, message] of paymentProblems(settings)) problem(["payments", ...field], message);
     // Invoices name the brand.
     for (const { path, message } of settings.payments.seller === undefined ? [] : problemsOfParty(brand)) {

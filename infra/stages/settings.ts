@@ -252,6 +252,8 @@ export const StageSettings = z.strictObject({
   adoptWebhookKeyArn: z.optional(AdoptedSecretArn),
   adoptSecondFactorKeyArn: z.optional(AdoptedSecretArn),
   encryptionKeyArn: z.optional(arn("kms", "key/")),
+  /** The region with a replica of the table, which has each write within about a second. */
+  replicaRegion: z.optional(matching(/^[a-z]{2}(-[a-z]+)+-\d$/, "must be a region such as eu-west-1")),
   /** AWS accepts no less than a new table has, and charges once for what is above it. It can never be lowered. */
   warmThroughput: z.optional(
     z.strictObject({

@@ -1,5 +1,6 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
+import * as z from "zod/mini";
 
 import type { StackTemplates } from "../../infra/nested-stacks.ts";
 import { keptTypes } from "../../infra/replacements.ts";
@@ -73,6 +74,24 @@ it("warms a table for a launch, if the stage's file requests it", () => {
     ReadUnitsPerSecond: 12_000,
     WriteUnitsPerSecond: 20_000,
   });
+});
+
+it("keeps a replica in another region, protected and with point-in-time recovery", () => {
+  const { template } = synthesized({
+    ...stageNamed("prod"),
+    region: "eu-central-1",
+    replicaRegion: "eu-west-1",
+  });
+  const [table] = Object.values(template.findResources("AWS::DynamoDB::GlobalTable"));
+  const { Replicas } = z.object({ Replicas: z.array(z.unknown()) }).parse(table?.["Properties"]);
+  const protection = {
+    DeletionProtectionEnabled: true,
+    PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
+  };
+  expect(Replicas).toMatchObject([
+    { Region: "eu-west-1", ...protection },
+    { Region: "eu-central-1", ...protection },
+  ]);
 });
 
 it.each(["WebhookKey", "SecondFactorKey"])(
