@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { Month } from "../../shared/api/contract/primitives.ts";
-import { CarrierName } from "../../shared/carriers/record.ts";
+import { CarrierName, readCarriers } from "../../shared/carriers/record.ts";
 import { periodOf } from "../../shared/figures/books/closing.ts";
 import { daysFrom } from "../../shared/figures/books/costs.ts";
 import type { Period } from "../../shared/figures/books/movements.ts";
@@ -9,7 +9,7 @@ import { readMargins } from "../../shared/messages/counts/figures.ts";
 import { maxScheduleAheadMs } from "../../shared/messages/message/schedule.ts";
 import { messagesBetween } from "../../shared/messages/search/find.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { dayMs } from "../../shared/platform/clock.ts";
+import { dayMs, now } from "../../shared/platform/clock.ts";
 import { config } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { referencesOfTests } from "./carriers-test.ts";
@@ -52,28 +52,29 @@ export const compareInvoice = command({
     rate: Rate,
     csv: flag("--csv", "print the differences as a CSV file"),
   }),
-  run: async ({ carrier, file, month, priceList, rate, csv }, { output }) => {
+  run: async ({ carrier, file, month, priceList, rate, csv }, { output, stageCarrier }) => {
     const money = { rate, currency: config.currency() };
     const invoice = await readInvoice(file, money);
     if ("errors" in invoice) return showProblems(invoice.errors, output);
     const list = priceList === undefined ? undefined : await readCostList(priceList, money);
     if (list !== undefined && "errors" in list) return showProblems(list.errors, output);
     const { lines } = invoice;
-    const references = lines.filter(({ reference }) => reference !== undefined).length;
-    if (references > 0 && references < lines.length)
-      throw new RejectedError(
-        `${lines.length - references} lines have no reference: compare them in a file of their own.`,
-      );
+    const hasReferences = lines.some(({ reference }) => reference !== undefined);
+    if (!hasReferences && list !== undefined)
+      throw new RejectedError("--price-list needs an invoice with a reference for each message.");
+    if (carrier !== stageCarrier && !(await readCarriers()).carriers.has(carrier))
+      throw new RejectedError(`There is no carrier ${carrier}. See carriers list.`);
     const period = periodOf(month);
     const tests = await referencesOfTests(carrier, period);
-    const { differences, matched, ...comparison } =
-      references > 0
-        ? await compareMessages(
-            new MessageComparison(lines, { carrier, period, list, tests }),
-            period,
-            output,
-          )
-        : compareSums(lines, await sumsOf(carrier, period));
+    const { differences, matched, ...comparison } = hasReferences
+      ? await compareMessages(new MessageComparison(lines, { carrier, period, list, tests }), period, output)
+      : compareSums(lines, await sumsOf(carrier, period));
+    if (now().toISOString() < period.end) output.aside(`Warning: the month ${month} is not over.`);
+    if (comparison.unlisted > 0) {
+      output.aside(
+        `Warning: the price list has no cost for ${comparison.unlisted} lines. The recorded cost was expected.`,
+      );
+    }
     if (csv) output.csv(differences, columns);
     else output.table(differences, columns);
     const total = (of: (difference: Difference) => number): string =>

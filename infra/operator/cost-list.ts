@@ -1,14 +1,6 @@
 import type { PriceRow } from "../../shared/money/prices/rate-card.ts";
-import {
-  countryIn,
-  currenciesOf,
-  destinationColumns,
-  microsIn,
-  Moments,
-  networkIn,
-  problem,
-  readCarrierFile,
-} from "./carrier-file.ts";
+import { destinationColumns, problem, readCarrierFile } from "./carrier-file.ts";
+import { Amounts, currenciesIn, destinationIn, isProblem, Moments, rateOf } from "./carrier-values.ts";
 import { prefixesOfNetwork } from "./networks.ts";
 import { maxAmountMicros, shown, type Problem } from "./rates-file.ts";
 
@@ -31,8 +23,10 @@ export interface CostList {
 const columns = {
   ...destinationColumns,
   prefix: /^(prefix|code|dial code|e ?164)$/,
-  price: /^((unit|net|new|sms) )?(price|rate|cost)( (per sms|per segment|submit|delivered))?$/,
+  price:
+    /^((unit|net|new|sms) )?(price|rate|cost)( (per (sms|segment|part|message|msg)|submit|delivered|msg))?$/,
   from: /^(effective|effective (date|from)|valid from|from|start|start date)$/,
+  until: /^(valid (to|until)|until|end|end date|expires)$/,
 } as const;
 
 /**
@@ -42,52 +36,79 @@ const columns = {
  */
 export async function readCostList(
   file: string,
-  { rate, currency }: { readonly rate: number | undefined; readonly currency: string },
+  { rate: stated, currency }: { readonly rate: number | undefined; readonly currency: string },
 ): Promise<CostList | { readonly errors: readonly Problem[] }> {
-  const read = await readCarrierFile(
-    file,
-    columns,
-    (found) => found.has("price") && ["prefix", "mcc", "mccmnc", "country"].some((name) => found.has(name)),
-  );
+  const read = await readCarrierFile(file, columns, {
+    isWhole: (found) =>
+      found.has("price") && ["prefix", "mcc", "mccmnc", "country"].some((name) => found.has(name)),
+    needed: "Price, with Prefix, Country, or MCC and MNC",
+  });
   if ("problem" in read) return { errors: [read] };
-  const others = [...currenciesOf(read)].filter((each) => each !== currency);
-  if (others.length > 0 && rate === undefined) {
-    const text = `the costs are in ${others.join(" and ")}, and the stage's currency is ${currency}: state --rate`;
-    return { errors: [problem(1, "price", text)] };
-  }
+  const { lines, headings } = read;
+  const prices = lines.map(({ cells }) => cells.price ?? "");
+  const named = currenciesIn([
+    headings.price ?? "",
+    ...lines.map(({ cells }) => cells.currency ?? ""),
+    ...prices,
+  ]);
+  const rate = rateOf(named, currency, stated);
+  if (isProblem(rate)) return { errors: [problem(1, "price", rate.problem)] };
   const errors: Problem[] = [];
-  const moments = new Moments(read.lines.map(({ cells }) => cells.from ?? ""));
+  const amounts = new Amounts(prices, rate);
+  const moments = new Moments(lines.flatMap(({ cells }) => [cells.from ?? "", cells.until ?? ""]));
   const ofPrefixes = new Map<string, Cost[]>();
   const ofCountries = new Map<string, Map<string, Cost[]>>();
-  for (const { line, cells } of read.lines) {
-    const micros = microsIn(cells.price ?? "", rate ?? 1);
-    const from = moments.read(cells.from ?? "");
+  const isOfNetworks = headings.mcc !== undefined || headings.mccmnc !== undefined;
+  for (const { line, cells } of lines) {
     const wrong = (column: string, text: string): void => void errors.push(problem(line, column, text));
-    if (micros === undefined || micros > maxAmountMicros)
-      wrong("price", `${shown(cells.price ?? "")} must be an amount up to 1000, such as 0.0075`);
-    if ("problem" in from) wrong("effective", from.problem);
-    const prefix = (cells.prefix ?? "").replace(/^\+/, "");
-    const { mcc, mnc } = networkIn(cells);
-    const country = countryIn({ country: cells.country, mcc });
+    const amount = amounts.read(cells.price ?? "");
+    const from = moments.read(cells.from ?? "");
+    const until = moments.read(cells.until ?? "");
+    const destination = destinationIn(cells);
+    // Beside networks, a dial code is that of the country.
+    const prefix = isOfNetworks ? "" : (cells.prefix ?? "").replace(/^\+/, "");
+    if (isProblem(amount)) wrong("price", amount.problem);
+    else if (amount.micros <= 0)
+      wrong(
+        "price",
+        `${shown(cells.price ?? "")} is no cost: leave out the line, or check its decimal comma`,
+      );
+    else if (amount.micros > maxAmountMicros) wrong("price", `${shown(cells.price ?? "")} is more than 1000`);
+    if (isProblem(from)) wrong("effective", from.problem);
+    if (isProblem(until)) wrong("valid to", until.problem);
+    else if (until !== "")
+      wrong(
+        "valid to",
+        "an end of a cost cannot be imported: leave out the column and lines that have ended",
+      );
+    if (isProblem(destination)) wrong("network", destination.problem);
     if (prefix !== "" && !/^[1-9]\d{0,14}$/.test(prefix))
       wrong("prefix", `${shown(prefix)} must be 1 to 15 digits`);
-    if (prefix === "" && country === undefined)
+    else if (prefix === "" && !isProblem(destination) && destination.country === undefined)
       wrong(
         "country",
-        `${shown(cells.country ?? mcc)} is no country, and the MCC ${shown(mcc)} belongs to none`,
+        `${shown(cells.country ?? "")} is no country, and no country has the MCC ${shown(cells.mcc ?? cells.mccmnc ?? "")}`,
       );
-    if (errors.at(-1)?.line === line || micros === undefined || "problem" in from) continue;
-    const networks = ofCountries.get(country ?? "") ?? new Map<string, Cost[]>();
-    if (prefix === "") ofCountries.set(country ?? "", networks);
-    const [costs, name] = prefix === "" ? [networks, mnc === "" ? "" : `${mcc}${mnc}`] : [ofPrefixes, prefix];
-    const before = costs.get(name) ?? [];
-    const twin = before.find((each) => each.from === from.at);
-    if (twin !== undefined && twin.micros !== micros)
-      wrong("price", `the same destination has another cost for the same time`);
-    else if (twin === undefined) costs.set(name, [...before, { from: from.at, micros }].toSorted(inOrder));
+    if (errors.at(-1)?.line === line || isProblem(amount) || isProblem(from) || isProblem(destination))
+      continue;
+    const { country = "", networks } = destination;
+    const ofCountry = ofCountries.get(country) ?? new Map<string, Cost[]>();
+    if (prefix === "") ofCountries.set(country, ofCountry);
+    const names = prefix === "" ? (networks.length === 0 ? [""] : networks) : [prefix];
+    for (const name of names) {
+      const all = prefix === "" ? ofCountry : ofPrefixes;
+      const costs = all.get(name) ?? [];
+      all.set(name, costs);
+      const twin = costs.find((each) => each.from === from);
+      if (twin === undefined) costs.push({ from, micros: amount.micros });
+      else if (twin.micros !== amount.micros)
+        wrong("price", "the same destination has another cost for the same time");
+    }
   }
-  if (read.lines.length === 0) errors.push(problem(1, "", "there is no row after the headings"));
-  return errors.length > 0 ? { errors } : { lines: read.lines.length, ofPrefixes, ofCountries };
+  for (const all of [ofPrefixes, ...ofCountries.values()])
+    for (const costs of all.values()) costs.sort(inOrder);
+  if (lines.length === 0) errors.push(problem(1, "", "there is no row after the headings"));
+  return errors.length > 0 ? { errors } : { lines: lines.length, ofPrefixes, ofCountries };
 }
 
 function inOrder(one: Cost, other: Cost): number {
@@ -95,7 +116,20 @@ function inOrder(one: Cost, other: Cost): number {
 }
 
 /** The country whose cost counts for a prefix that several share. */
-const mainCountries: Readonly<Record<string, string>> = { "1": "US", "7": "RU" };
+const mainCountries: Readonly<Record<string, string>> = {
+  "1": "US",
+  "7": "RU",
+  "39": "IT",
+  "44": "GB",
+  "47": "NO",
+  "61": "AU",
+  "212": "MA",
+  "262": "RE",
+  "290": "SH",
+  "358": "FI",
+  "590": "GP",
+  "599": "CW",
+};
 
 /** Returns the country of a row of prices. */
 export function countryOfRow({ prefix, country }: Pick<PriceRow, "country" | "prefix">): string | undefined {
@@ -103,15 +137,31 @@ export function countryOfRow({ prefix, country }: Pick<PriceRow, "country" | "pr
 }
 
 /**
- * Returns the cost that a list states for one network at a moment. Without the network, it is that of all networks of the country.
- * @param network MCC and MNC
+ * Returns the cost that a list states for a message at a moment: that of the longest prefix of its number, or of its network. Without the
+ * network, it is that of all networks of the country.
+ * @param network MCC and MNC, or empty
  */
-export function costOfNetwork(
-  { ofCountries }: CostList,
-  { country, network, at }: { readonly country: string; readonly network: string; readonly at: string },
+export function costOfMessage(
+  { ofPrefixes, ofCountries }: CostList,
+  {
+    to,
+    country,
+    network,
+    at,
+  }: { readonly to: string; readonly country: string; readonly network: string; readonly at: string },
 ): number | undefined {
   const networks = ofCountries.get(country);
-  return costAt(networks?.get(network), at) ?? costAt(networks?.get(""), at);
+  return (
+    costOfLongest(ofPrefixes, to, at) ?? costAt(networks?.get(network), at) ?? costAt(networks?.get(""), at)
+  );
+}
+
+function costOfLongest(ofPrefixes: CostList["ofPrefixes"], number: string, at: string): number | undefined {
+  for (let length = number.length; length > 0; length -= 1) {
+    const cost = costAt(ofPrefixes.get(number.slice(0, length)), at);
+    if (cost !== undefined) return cost;
+  }
+  return undefined;
 }
 
 function costAt(costs: readonly Cost[] | undefined, at: string): number | undefined {
@@ -154,39 +204,53 @@ export class CostsOfRows {
     return [...new Set(all.flat().map(({ from }) => from))].toSorted();
   }
 
+  /** Returns the prefixes of the list whose numbers have no row. */
+  unsoldPrefixes(): readonly string[] {
+    return this.#within.get("") ?? [];
+  }
+
   #costOfPrefix(prefix: string, at: string): number | undefined {
     const { ofPrefixes } = this.#list;
-    const covering = Array.from({ length: prefix.length }, (_, index) =>
-      prefix.slice(0, prefix.length - index),
-    )
-      .map((each) => costAt(ofPrefixes.get(each), at))
-      .find((cost) => cost !== undefined);
+    const covering = costOfLongest(ofPrefixes, prefix, at);
     const longer = (this.#within.get(prefix) ?? []).map((each) => costAt(ofPrefixes.get(each), at));
-    const costs = [covering, ...longer].filter((cost) => cost !== undefined);
-    return costs.length === 0 ? undefined : Math.max(...costs);
+    return [covering, ...longer].reduce(
+      (highest, cost) => (cost === undefined ? highest : Math.max(highest ?? 0, cost)),
+      undefined,
+    );
   }
 
   #costOfCountry(prefix: string, country: string, at: string): number | undefined {
     const all = this.#list.ofCountries.get(country);
-    const networks = [...(all ?? [])].flatMap(([network, costs]) => {
-      const micros = costAt(costs, at);
+    const costs = [...(all ?? [])].flatMap(([network, ofNetwork]) => {
+      const micros = costAt(ofNetwork, at);
       if (network === "" || micros === undefined) return [];
-      const prefixes = prefixesOfNetwork(country, network.slice(0, 3), network.slice(3));
-      const inRow = prefixes.filter((each) => this.#rowOf(each) === prefix);
-      return [
-        { micros, isPublished: prefixes.length > 0, share: sumOf(inRow.map((each) => 10 ** -each.length)) },
-      ];
+      return [{ micros, prefixes: prefixesOfNetwork(country, network) }];
     });
-    const published = networks.filter(({ share }) => share > 0);
-    if (published.length > 0) {
-      const weight = sumOf(published.map(({ share }) => share));
-      return roundedUp(sumOf(published.map(({ micros, share }) => micros * share)) / weight);
-    }
-    const counted = networks.some(({ isPublished }) => !isPublished)
-      ? networks.filter(({ isPublished }) => !isPublished)
-      : networks;
-    if (counted.length > 0) return roundedUp(sumOf(counted.map(({ micros }) => micros)) / counted.length);
-    return costAt(all?.get(""), at);
+    // Codes of the same network count once.
+    const unpublished = costs.filter(({ prefixes }) => prefixes.length === 0);
+    const published = Map.groupBy(
+      costs.filter(({ prefixes }) => prefixes.length > 0),
+      ({ prefixes }) => prefixes,
+    );
+    const shares = [...published].map(([prefixes, ofNetwork]) => ({
+      micros: meanOf(ofNetwork.map(({ micros }) => micros)),
+      covers: prefixes.some((each) => prefix.startsWith(each)),
+      inRow: sizeOf(prefixes.filter((each) => this.#rowOf(each) === prefix)),
+      inCountry: sizeOf(prefixes),
+    }));
+    if (shares.length === 0)
+      return unpublished.length === 0
+        ? costAt(all?.get(""), at)
+        : roundedUp(meanOf(unpublished.map(({ micros }) => micros)));
+    // A row inside the prefix of a network has its cost. A row with no published prefix has that of the country.
+    const weightOf = (share: (typeof shares)[number]): number =>
+      shares.some(({ covers }) => covers)
+        ? Number(share.covers)
+        : shares.some(({ inRow }) => inRow > 0)
+          ? share.inRow
+          : share.inCountry;
+    const weight = sumOf(shares.map(weightOf));
+    return roundedUp(sumOf(shares.map((share) => share.micros * weightOf(share))) / weight);
   }
 
   /** The prefix of the row that has the numbers with a prefix. */
@@ -196,6 +260,15 @@ export class CostsOfRows {
     }
     return "";
   }
+}
+
+/** The share of all numbers that begin with some prefixes. */
+function sizeOf(prefixes: readonly string[]): number {
+  return sumOf(prefixes.map((each) => 10 ** -each.length));
+}
+
+function meanOf(numbers: readonly number[]): number {
+  return sumOf(numbers) / numbers.length;
 }
 
 function sumOf(numbers: readonly number[]): number {

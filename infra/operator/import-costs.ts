@@ -11,14 +11,14 @@ import { CostsOfRows, countryOfRow, readCostList, type CostList } from "./cost-l
 import { AllowLoss } from "./loss-guard.ts";
 import { readCurrent, showChanges } from "./price-changes.ts";
 import { guardCard, stageCarriers, versionText } from "./prices.ts";
-import { showProblems } from "./rates-file.ts";
+import { maxRows, showProblems } from "./rates-file.ts";
 
 export const Rate = part(
   "--rate <number>",
   "price of one unit of the file's currency in the stage's currency",
   z.optional(
     z.pipe(
-      z.string().check(z.regex(/^\d{1,6}(\.\d{1,6})?$/, "must be a number such as 1.0842")),
+      z.string().check(z.regex(/^(?!0*(\.0*)?$)\d{1,6}(\.\d{1,8})?$/, "must be a number such as 1.0842")),
       z.transform(Number),
     ),
   ),
@@ -54,12 +54,20 @@ export const importCosts = command({
     const { version: seen, card } = await readCurrent();
     if (seen === undefined) throw new RejectedError("There are no prices yet. Run prices import first.");
     const before = card.rows();
-    const { rows, unchanged } = withCosts(before, { carrier, list, at: now() });
+    const { rows, unchanged, unsold } = withCosts(before, { carrier, list, at: now() });
+    if (rows.length > maxRows)
+      throw new RejectedError(
+        `The prices would have ${rows.length} rows, and the maximum is ${maxRows}. Import fewer later costs.`,
+      );
     output.note(
       `${list.lines} costs of ${list.ofCountries.size} countries and ${list.ofPrefixes.size} prefixes`,
     );
     const counts = showChanges(before, rows, output);
-    warnOf("These countries of the list have no price, and are not sold", unsoldIn(list, before), output);
+    warnOf(
+      "These destinations of the list have no price, and are not sold",
+      [...unsoldIn(list, before), ...unsold],
+      output,
+    );
     warnOf(`These prefixes are not in the list, and keep their cost of ${carrier}`, unchanged, output);
     await guardCard(new RateCard(documentOf(rows)), { allowLoss, before: card, book }, context);
     if (dryRun) return output.note("Nothing was changed.");
@@ -92,12 +100,12 @@ interface Costs {
  * Returns rows with a carrier's costs by its list. The present rows and later ones get the cost of their time. A cost that begins
  * later gets a row of its own.
  * @param before in the order of their times
- * @returns also the prefixes that the list does not have
+ * @returns also the prefixes that the list does not have, and those of the list without a row
  */
 export function withCosts(
   before: readonly PriceRow[],
   { carrier, list, at }: Costs,
-): { readonly rows: PriceRow[]; readonly unchanged: string[] } {
+): { readonly rows: PriceRow[]; readonly unchanged: string[]; readonly unsold: readonly string[] } {
   const byPrefix = Map.groupBy(before, ({ prefix }) => prefix);
   const costs = new CostsOfRows(list, [...byPrefix.keys()]);
   const present = at.toISOString();
@@ -125,5 +133,5 @@ export function withCosts(
       unchanged.push(prefix);
     return [...existing, ...added];
   });
-  return { rows, unchanged };
+  return { rows, unchanged, unsold: costs.unsoldPrefixes() };
 }

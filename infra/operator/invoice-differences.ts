@@ -1,6 +1,6 @@
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
-import { costOfNetwork, type CostList } from "./cost-list.ts";
+import { costOfMessage, type CostList } from "./cost-list.ts";
 import type { InvoiceLine } from "./invoice-lines.ts";
 
 /** A line of an invoice that differs from the gateway's messages, or messages that the invoice does not have. */
@@ -28,6 +28,8 @@ export interface Comparison {
   readonly matched: number;
   /** The lines of tests by operators. */
   readonly tests: number;
+  /** The lines for which the price list has no cost, so that the recorded one was expected. */
+  readonly unlisted: number;
 }
 
 /** A message as the comparison needs it. */
@@ -53,22 +55,24 @@ interface Question {
   readonly tests: ReadonlySet<string>;
 }
 
-/** Amounts are rounded up to micro-units on both sides. */
+/** Costs are rounded up to micro-units on both sides. */
 const roundingMicros = 1;
 
 /**
- * Compares an invoice that has a line for each message. A reference is the carrier's or the gateway's ID of the message. A message
- * may be billed in another month than that of its submission. It is missing only if it was sent in the month of the invoice.
+ * Compares an invoice that has a line for each message. A reference is the carrier's or the gateway's ID of the message, in upper or lower
+ * case. A message may be billed in another month than that of its submission. It is missing only if it was sent in the month of the
+ * invoice. A line without a reference is a charge that no message has.
  */
 export class MessageComparison {
   readonly #question: Question;
   readonly #open: Map<string, InvoiceLine[]>;
   readonly #differences: Difference[] = [];
   #matched = 0;
+  #unlisted = 0;
 
   constructor(lines: readonly InvoiceLine[], question: Question) {
     this.#question = question;
-    this.#open = Map.groupBy(lines, ({ reference = "" }) => reference);
+    this.#open = Map.groupBy(lines, ({ reference = "" }) => nameOf(reference));
   }
 
   /** Compares a message of any time and carrier. */
@@ -80,9 +84,10 @@ export class MessageComparison {
       (attempt) => attempt.carrier === carrier && attempt.outcome === "unknown",
     );
     if (!isSent && !isUnknown) return;
-    const name = this.#open.has(carrierReference) ? carrierReference : id;
-    const [line, ...repeats] = this.#open.get(name) ?? [];
-    this.#open.delete(name);
+    const names = new Set([nameOf(carrierReference), nameOf(id)]);
+    const all = [...names].flatMap((name) => this.#open.get(name) ?? []);
+    for (const name of names) this.#open.delete(name);
+    const [line, ...repeats] = withParts(all, segments);
     const country = countryOfNumber(message.to);
     const sent = { message: id, country, sentParts: segments };
     if (line === undefined) {
@@ -98,19 +103,16 @@ export class MessageComparison {
       return;
     }
     const expectedMicros = this.#expected(message, line, country);
-    const billed = { line: line.line, billedParts: line.parts, billedMicros: line.micros, expectedMicros };
     const kind = !isSent ? "outcome unknown" : kindOf(line, segments, expectedMicros);
     if (kind === undefined) this.#matched += 1;
-    else this.#differences.push({ kind, ...sent, ...billed });
-    for (const repeat of repeats) {
-      const again = {
-        line: repeat.line,
-        billedParts: repeat.parts,
-        billedMicros: repeat.micros,
+    else this.#differences.push({ kind, ...sent, ...billedBy(line, segments), expectedMicros });
+    for (const repeat of repeats)
+      this.#differences.push({
+        kind: "billed twice",
+        ...sent,
+        ...billedBy(repeat, segments),
         expectedMicros: 0,
-      };
-      this.#differences.push({ kind: "billed twice", ...sent, ...again });
-    }
+      });
   }
 
   /** Returns the result, after all messages. */
@@ -119,31 +121,58 @@ export class MessageComparison {
     const unsent = [...this.#open.values()].flat();
     const differences = [...this.#differences, ...unsent.filter((line) => !isTest(line)).map(notSent)];
     const tests = unsent.filter(isTest).length;
-    return { differences: differences.toSorted(byLine), matched: this.#matched, tests };
+    return {
+      differences: differences.toSorted(byLine),
+      matched: this.#matched,
+      tests,
+      unlisted: this.#unlisted,
+    };
   }
 
   #expected(
-    { costMicros, segments, sentAt = "" }: SentMessage,
-    { network }: InvoiceLine,
+    { costMicros, segments, sentAt = "", to }: SentMessage,
+    { network, country: ofLine }: InvoiceLine,
     country = "",
   ): number | undefined {
     const { list } = this.#question;
-    const listed = list === undefined ? undefined : costOfNetwork(list, { country, network, at: sentAt });
+    if (list === undefined) return costMicros;
+    const listed = costOfMessage(list, { to, country: ofLine ?? country, network, at: sentAt });
+    if (listed === undefined) this.#unlisted += 1;
     return listed === undefined ? costMicros : listed * segments;
   }
 }
 
+/** Returns a reference as it is compared: the ID of a message that it contains, or all of it. */
+function nameOf(reference: string): string {
+  const name = reference.toLowerCase();
+  return /msg_[\da-z]{26}/.exec(name)?.[0] ?? name;
+}
+
+/** Returns the lines of a message. A line for each of its parts is one line. */
+function withParts(lines: readonly InvoiceLine[], segments: number): readonly InvoiceLine[] {
+  const [first] = lines;
+  const isOfParts = lines.length === segments && lines.every(({ parts }) => parts === 1);
+  if (first === undefined || segments === 1 || !isOfParts) return lines;
+  const toleranceMicros = total(lines.map((line) => line.toleranceMicros));
+  return [{ ...first, parts: segments, micros: total(lines.map(({ micros }) => micros)), toleranceMicros }];
+}
+
+function billedBy({ line, parts, micros }: InvoiceLine, segments: number) {
+  return { line, billedParts: parts ?? segments, billedMicros: micros };
+}
+
 function kindOf(
-  { parts, micros }: InvoiceLine,
+  { parts, micros, toleranceMicros }: Pick<InvoiceLine, "micros" | "parts" | "toleranceMicros">,
   segments: number,
   expectedMicros: number | undefined,
 ): "other parts" | "other price" | undefined {
-  if (parts !== segments) return "other parts";
+  if (parts !== undefined && parts !== segments) return "other parts";
   if (expectedMicros === undefined) return "other price";
-  return Math.abs(micros - expectedMicros) > roundingMicros * parts ? "other price" : undefined;
+  const tolerance = toleranceMicros + roundingMicros * segments;
+  return Math.abs(micros - expectedMicros) > tolerance ? "other price" : undefined;
 }
 
-function notSent({ line, country, day, parts, micros }: InvoiceLine): Difference {
+function notSent({ line, country, day, parts = 0, micros }: InvoiceLine): Difference {
   const billed = { billedParts: parts, billedMicros: micros };
   return { kind: "billed, not sent", line, country, day, ...billed, sentParts: 0, expectedMicros: 0 };
 }
@@ -162,24 +191,27 @@ export interface SentSum {
 
 /** Compares an invoice that has sums by country, or by country and day, with the margins of the month. */
 export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSum[]): Comparison {
-  const hasDays = lines.every(({ day }) => day !== undefined);
-  const nameOf = ({ country = "", day = "" }: Pick<InvoiceLine, "country" | "day">): string =>
-    hasDays ? `${country} ${day}` : country;
-  const sent = Map.groupBy(sums, nameOf);
-  const billed = Map.groupBy(lines, nameOf);
+  const charges = lines.filter(({ country }) => country === undefined);
+  const ofCountries = lines.filter(({ country }) => country !== undefined);
+  const hasDays = ofCountries.every(({ day }) => day !== undefined);
+  const groupOf = ({ country = "", day = "" }: Pick<InvoiceLine, "country" | "day">): string =>
+    hasDays ? `${countryOfPlan[country] ?? country} ${day}` : (countryOfPlan[country] ?? country);
+  const sent = Map.groupBy(sums, groupOf);
+  const billed = Map.groupBy(ofCountries, groupOf);
   let matched = 0;
   const differences = [...new Set([...billed.keys(), ...sent.keys()])].flatMap((name): Difference[] => {
     const [ofInvoice, ofGateway] = [billed.get(name) ?? [], sent.get(name) ?? []];
-    const parts = total(ofInvoice.map((line) => line.parts));
+    const parts = total(ofInvoice.map((line) => line.parts ?? 0));
     const micros = total(ofInvoice.map((line) => line.micros));
+    const toleranceMicros = total(ofInvoice.map((line) => line.toleranceMicros));
     const segments = total(ofGateway.map((sum) => sum.segments));
     const expectedMicros = total(ofGateway.map((sum) => sum.costMicros));
     const kind =
-      parts === 0
+      ofInvoice.length === 0
         ? "sent, not billed"
         : segments === 0
           ? "billed, not sent"
-          : kindOf({ ...noLine, parts, micros }, segments, expectedMicros);
+          : kindOf({ parts, micros, toleranceMicros }, segments, expectedMicros);
     if (kind === undefined) {
       matched += ofInvoice.length;
       return [];
@@ -188,10 +220,12 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
     const both = { billedParts: parts, sentParts: segments, billedMicros: micros, expectedMicros };
     return [{ kind, line: ofInvoice[0]?.line, country, day, ...both }];
   });
-  return { differences: differences.toSorted(byLine), matched, tests: 0 };
+  const all = [...differences, ...charges.map(notSent)].toSorted(byLine);
+  return { differences: all, matched, tests: 0, unlisted: 0 };
 }
 
-const noLine = { line: 0, reference: undefined, day: undefined, country: undefined, network: "" };
+/** Carriers bill these countries as the one whose numbering plan they share. */
+const countryOfPlan: Readonly<Record<string, string>> = { GG: "GB", IM: "GB", JE: "GB", AX: "FI", SJ: "NO" };
 
 function total(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);

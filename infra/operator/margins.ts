@@ -91,7 +91,7 @@ const margins = command({
     if (csv) return output.csv(rows, columnsOf(by));
     output.table(rows, columnsOf(by));
     showTotals(rows, output);
-    if (!today && month === undefined)
+    if (!today && (month === undefined || periodOf(month).end > now().toISOString()))
       output.note("The messages of today are not included: --today reads them.");
     output.note(`${units} read units`);
     if (open > 0) output.note(`Not final: ${open} days of organizations have scheduled messages.`);

@@ -12,32 +12,53 @@ interface Network {
   readonly prefixes: readonly string[];
 }
 
-/** By MCC and MNC, such as `23415`, and by MCC alone for the country. */
-let networks: ReadonlyMap<string, Network> | undefined;
+/** By MCC and MNC, such as `23415`. Some countries share a code. */
+let networks: ReadonlyMap<string, readonly Network[]> | undefined;
 
-function readNetworks(): ReadonlyMap<string, Network> {
-  networks ??= new Map(
-    readFileSync(path.join(import.meta.dirname, "networks.txt"), "utf8")
-      .trim()
-      .split("\n")
-      .flatMap((line) => {
-        const [country = "", prefixes = "", codes = ""] = line.split("|");
-        const network = { country, prefixes: prefixes.split(" ").filter(Boolean) };
-        return codes
-          .split(" ")
-          .flatMap((code) => [[code, network] as const, [code.slice(0, 3), network] as const]);
-      }),
+function readNetworks(): ReadonlyMap<string, readonly Network[]> {
+  if (networks !== undefined) return networks;
+  const all = readFileSync(path.join(import.meta.dirname, "networks.txt"), "utf8")
+    .trim()
+    .split("\n")
+    .flatMap((line) => {
+      const [country = "", prefixes = "", codes = ""] = line.split("|");
+      const network = { country, prefixes: prefixes.split(" ").filter(Boolean) };
+      return codes.split(" ").map((code) => ({ code, network }));
+    });
+  networks = new Map(
+    [...Map.groupBy(all, ({ code }) => code)].map(([code, each]) => [
+      code,
+      each.map(({ network }) => network),
+    ]),
   );
   return networks;
 }
 
-/** Returns the published prefixes of a network of a country; none if there are none, or the codes are those of another country. */
-export function prefixesOfNetwork(country: string, mcc: string, mnc: string): readonly string[] {
-  const network = readNetworks().get(`${mcc}${mnc}`);
-  return network?.country === country ? network.prefixes : [];
+/**
+ * Returns the published prefixes of a network in a country; none if there are none, or the code is that of another country. Codes of the
+ * same network return the same array.
+ */
+export function prefixesOfNetwork(country: string, network: string): readonly string[] {
+  const found = readNetworks()
+    .get(network)
+    ?.find((each) => each.country === country);
+  return found?.prefixes ?? noPrefixes;
 }
 
-/** Returns the country with an MCC (ITU E.212); undefined if none has it. */
-export function countryOfNetwork(mcc: string): string | undefined {
-  return mcc === "" ? undefined : readNetworks().get(mcc)?.country;
+const noPrefixes: readonly string[] = [];
+
+/**
+ * Returns the country of a network (ITU E.212). Where countries share its code, or without a network, it is the country with the most
+ * networks of the MCC. Undefined if none has it.
+ */
+export function countryOfNetwork(mcc: string, network?: string): string | undefined {
+  if (mcc === "") return undefined;
+  const [only, ...others] = network === undefined ? [] : (readNetworks().get(network) ?? []);
+  if (only !== undefined && others.length === 0) return only.country;
+  const counts = new Map<string, number>();
+  for (const [code, all] of readNetworks()) {
+    if (!code.startsWith(mcc)) continue;
+    for (const { country } of all) counts.set(country, (counts.get(country) ?? 0) + 1);
+  }
+  return [...counts].toSorted(([, one], [, other]) => other - one)[0]?.[0];
 }

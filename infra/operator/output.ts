@@ -57,7 +57,7 @@ export class Output {
   csv<Row extends object>(rows: readonly Row[], columns: Columns<Row>): void {
     const headings = Object.keys(columns).map((heading) => heading.toLowerCase().replaceAll(" ", "_"));
     this.note(headings.join(","));
-    for (const row of rows) this.result(row, textsOf(row, columns).join(","));
+    for (const row of rows) this.result(row, textsOf(row, columns).map(quoted).join(","));
   }
 
   /** Prints text for people only. */
@@ -94,6 +94,11 @@ export class Output {
   }
 }
 
+/** A cell of a CSV file (RFC 4180). */
+function quoted(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
 /** The texts of a table, and which columns have numbers. */
 export function textsOfTable<Row>(rows: readonly Row[], columns: Columns<Row>) {
   const contents = rows.map((row) => cellsOf(row, columns));
@@ -112,7 +117,7 @@ export function tableOf<Row>(rows: readonly Row[], columns: Columns<Row>): strin
   const { headings, areNumbers, rows: contents } = textsOfTable(rows, columns);
   const texts = [headings, ...contents];
   const alignments = areNumbers.map((isRight, index) => {
-    const width = Math.max(...texts.map((line) => (line[index] ?? "").length));
+    const width = texts.reduce((widest, line) => Math.max(widest, (line[index] ?? "").length), 0);
     return (text: string): string => (isRight ? text.padStart(width) : text.padEnd(width));
   });
   const lines = texts.map((line) => line.map((text, index) => alignments[index]?.(text)).join("  "));

@@ -13,7 +13,7 @@ import { decoded, visible } from "../operator-file.ts";
 import type { Output } from "./output.ts";
 
 /** Twice the size of the largest known rate cards. */
-const maxRows = 200_000;
+export const maxRows = 200_000;
 
 /** Above the price of a segment anywhere: a higher amount is a mistake. */
 export const maxAmountMicros = 1_000_000_000;

@@ -51,13 +51,55 @@ it("reads a workbook of Excel with days", async () => {
 
 it.each([
   ["1,50", "01/02/2026", '"01/02/2026" can be two days: write it as in 2026-04-01'],
-  ["1.234,50", "2026-02-01", '"1.234,50" must be an amount up to 1000, such as 0.0075'],
-  ["173,900,000", "2026-02-01", '"173,900,000" must be an amount up to 1000, such as 0.0075'],
-  ["1234", "2026-02-01", '"1234" must be an amount up to 1000, such as 0.0075'],
+  ["1.234,50", "2026-02-01", '"1.234,50" is more than 1000'],
+  ["173,900,000", "2026-02-01", '"173,900,000" is more than 1000'],
+  ["1234", "2026-02-01", '"1234" is more than 1000'],
   ["0,5", "2026-02-31", '"2026-02-31" is no day or time'],
-  ["on request", "2026-02-01", '"on request" must be an amount up to 1000, such as 0.0075'],
+  ["on request", "2026-02-01", '"on request" must be an amount such as 0.0075'],
 ])("rejects %s from %s with its line", async (price, from, problem) => {
   expect(await errorsIn(`Country;Price;Effective\n\nDE;${price};${from}\n`)).toEqual([`3: ${problem}`]);
+});
+
+it.each([
+  ["Country,Price\nDE,0\n", '2: "0" is no cost: leave out the line, or check its decimal comma'],
+  ["Country,Price\nDE,0,0375\n", "2: has more cells than the 2 headings: quote amounts with a decimal comma"],
+  ["Country;Price\nDE;1,234\n", '2: "1,234" can be two amounts: write it with a point and other decimals'],
+  ["Country,Price\nDE,£0.03\n", "1: the amounts are in GBP, and"],
+  ["Country,Price\nDE,0.03 USD\n", "1: the amounts are in USD, and"],
+  [
+    "Country,Price,Currency\nDE,1,USD\nFR,1,EUR\n",
+    "1: the amounts are in USD and EUR: divide the file by currency",
+  ],
+  ["Country,MCC,MNC,Price\nDE,262,x7,1\n", '2: "x7" is no MNC'],
+  ["Country,Price,Valid to\nDE,1,2025-12-31\n", "2: an end of a cost cannot be imported"],
+])("rejects %j as well", async (content, problem) => {
+  const [first, ...others] = await errorsIn(content);
+  expect(others).toEqual([]);
+  expect(first).toContain(problem);
+});
+
+it.each([
+  ["234,15", "GB"],
+  ["310,260", "US"],
+  ["505,01", "AU"],
+  ["425,01", "IL"],
+])("reads the country of the network %s from its codes", async (codes, country) => {
+  const list = await listIn(`MCC,MNC,Price\n${codes},0.03\n`);
+  expect([...list.ofCountries.keys()]).toEqual([country]);
+});
+
+it.each([
+  ['Germany,262,"02, 03",0.03', ["26202", "26203"]],
+  ["Germany,262,2.0,0.03", ["26202"]],
+  ["Germany,262,all,0.03", [""]],
+])("reads the networks of %s", async (row, networks) => {
+  const list = await listIn(`Country,MCC,MNC,Price\n${row}\n`);
+  expect([...(list.ofCountries.get("DE")?.keys() ?? [])]).toEqual(networks);
+});
+
+it("decides by the other amounts of the file what a mark means", async () => {
+  const list = await listIn("Country;Price\nDE;1,234\nFR;0,05\n");
+  expect(list.ofCountries.get("DE")?.get("")?.[0]?.micros).toBe(1_234_000);
 });
 
 it("decides by the other days of the file whether months are first", async () => {
@@ -68,12 +110,15 @@ it("decides by the other days of the file whether months are first", async () =>
 });
 
 it.each([
-  ["Country,Price\nAtlantis,1\n", '2: "Atlantis" is no country, and the MCC it belongs to none'],
+  ["Country,Price\nAtlantis,1\n", '2: "Atlantis" is no country, and no country has the MCC it'],
   ["Country,Price,Cost\nDE,1,2\n", '1: "Price" and "Cost" are the same column: keep the right one'],
   ["Country,Price\nDE,1\nDE,2\n", "3: the same destination has another cost for the same time"],
-  ["Country,Price USD\nDE,1\n", "1: the costs are in USD, and the stage's currency is EUR: state --rate"],
+  ["Country,Price USD\nDE,1\n", "1: the amounts are in USD, and the stage's currency is EUR: state --rate"],
   ["Country,Price\n", "1: there is no row after the headings"],
-  ["Land,Preis\nDE,1\n", '1: no row has the headings that are needed; the first one is "Land, Preis"'],
+  [
+    "Land,Preis\nDE,1\n",
+    '1: no row has headings such as Price, with Prefix, Country, or MCC and MNC; the first one is "Land, Preis"',
+  ],
 ])("rejects %j", async (content, problem) => {
   expect(await errorsIn(content)).toEqual([problem]);
 });
@@ -98,6 +143,24 @@ describe("the cost of a row", () => {
     const list = await costs("MCC,MNC,Price\n262,02,0.01\n262,03,0.04\n262,10,9\n", ["49"]);
     const expected = (4.7 * 10_000 + 2.1 * 40_000) / 6.8;
     expect(list.costOf(germany, at.toISOString())).toBe(Math.ceil(expected));
+  });
+
+  it("counts several codes of the same network once, and one network in a row of its prefix", async () => {
+    // 50501, 50571 and 50572 are the same network, whose prefixes are published.
+    const one = await costs("MCC,MNC,Price\n505,01,0.05\n505,02,0.03\n", ["61"]);
+    const more = await costs("MCC,MNC,Price\n505,01,0.05\n505,71,0.05\n505,72,0.05\n505,02,0.03\n", ["61"]);
+    const australia = { prefix: "61", country: "AU" };
+    expect(more.costOf(australia, at.toISOString())).toBe(one.costOf(australia, at.toISOString()));
+    const rows = await costs("MCC,MNC,Price\n262,02,0.01\n262,03,0.04\n262,10,9\n", ["4915201", "4930"]);
+    const of = (prefix: string) => rows.costOf({ prefix, country: "DE" }, at.toISOString());
+    expect(of("4915201")).toBe(10_000);
+    expect(of("4930")).toBe(Math.ceil((4.7 * 10_000 + 2.1 * 40_000) / 6.8));
+  });
+
+  it("is calculated for 200,000 prefixes in a row", async () => {
+    const lines = Array.from({ length: 200_000 }, (_, index) => `1${200_000 + index},0.0${(index % 9) + 1}`);
+    const list = await costs(`prefix,price\n${lines.join("\n")}\n`, ["1"]);
+    expect(list.costOf({ prefix: "1" }, at.toISOString())).toBe(90_000);
   });
 
   it("is the plain mean where no network of the country has prefixes", async () => {

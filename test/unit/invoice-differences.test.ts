@@ -17,6 +17,7 @@ const line: InvoiceLine = {
   network: "",
   parts: 1,
   micros: 20_000,
+  toleranceMicros: 0,
 };
 const sent: SentMessage = {
   id: "msg_1",
@@ -39,6 +40,19 @@ function kindsOf(lines: readonly InvoiceLine[], messages: readonly SentMessage[]
 it.each<readonly [string, Partial<InvoiceLine>, Partial<SentMessage>, readonly string[]]>([
   ["with the carrier's reference", {}, {}, ["1 matched"]],
   ["with the gateway's ID", { reference: "msg_1" }, {}, ["1 matched"]],
+  [
+    "with the reference that the gateway sent, in capitals",
+    { reference: "ORG_1.MSG_01M8NMMYSJN62Y6AQK9R99BW5B" },
+    { id: "msg_01M8NMMYSJN62Y6AQK9R99BW5B" },
+    ["1 matched"],
+  ],
+  [
+    "without a number of parts",
+    { parts: undefined, micros: 60_000 },
+    { segments: 3, costMicros: 60_000 },
+    ["1 matched"],
+  ],
+  ["with a rounded amount", { micros: 15_000, toleranceMicros: 5_000 }, {}, ["1 matched"]],
   ["that was sent in the month before", {}, { sentAt: "2026-10-31T23:59:59.000Z" }, ["1 matched"]],
   ["with a micro-unit more", { micros: 20_001 }, {}, ["1 matched"]],
   ["with two micro-units more", { micros: 20_002 }, {}, ["other price", "0 matched"]],
@@ -67,6 +81,38 @@ it("a line of an operator's test is no difference", () => {
   expect(kindsOf([line, { ...line, reference: "ac-test" }], [sent])).toEqual(["1 matched"]);
 });
 
+it("one line for each part is one message, and two names of a message are billed twice", () => {
+  const ofThree = { ...sent, segments: 3, costMicros: 60_000 };
+  expect(kindsOf([line, { ...line, line: 3 }, { ...line, line: 4 }], [ofThree])).toEqual(["1 matched"]);
+  expect(kindsOf([line, { ...line, line: 3, reference: "msg_1" }], [sent])).toEqual([
+    "billed twice",
+    "1 matched",
+  ]);
+});
+
+it("a charge without a reference is billed and not sent", () => {
+  expect(kindsOf([line, { ...line, line: 3, reference: undefined }], [sent])).toEqual([
+    "billed, not sent",
+    "1 matched",
+  ]);
+});
+
+it("prices are those of the list, by prefix, by network and for the country of the line", () => {
+  const at = [{ from: "", micros: 30_000 }];
+  const lists = [
+    { lines: 1, ofPrefixes: new Map([["4915", at]]), ofCountries: new Map() },
+    { lines: 1, ofPrefixes: new Map(), ofCountries: new Map([["DE", new Map([["26202", at]])]]) },
+  ];
+  for (const list of lists) {
+    const comparison = new MessageComparison([{ ...line, network: "26202" }], { ...question, list });
+    comparison.add(sent);
+    expect(comparison.end()).toMatchObject({
+      differences: [{ kind: "other price", expectedMicros: 30_000 }],
+      unlisted: 0,
+    });
+  }
+});
+
 it("a message of another month is not missing", () => {
   const ofDecember = { ...sent, sentAt: november.end };
   expect(kindsOf([], [sent, ofDecember])).toEqual(["sent, not billed", "0 matched"]);
@@ -85,6 +131,13 @@ it("an invoice with sums is compared by country, and by day if it has days", () 
       [kind, country, day, billedParts, sentParts].join(" "),
     );
   expect(shown([ofMonth, france])).toEqual(["other parts FR  2 1"]);
+  // A fee of a country without messages, and one of no country.
+  expect(
+    shown([ofMonth, { ...france, parts: 1, micros: 30_000 }, { ...france, country: "ES", parts: 0 }]),
+  ).toEqual(["billed, not sent ES  0 0"]);
+  expect(
+    shown([ofMonth, { ...france, parts: 1, micros: 30_000 }, { ...france, country: undefined }]),
+  ).toEqual(["billed, not sent   2 0"]);
   expect(shown([{ ...ofMonth, day: "2026-11-01", parts: 2, micros: 40_000 }])).toEqual([
     "sent, not billed DE 2026-11-02 0 1",
     "sent, not billed FR 2026-11-02 0 1",
