@@ -22,7 +22,7 @@ const commandsOf: Readonly<Record<Exclude<Role, "operator">, readonly string[]>>
   ],
   auditor: [
     "organizations find, wallets list-entries, payments list show, books export list, invoices export, sender-ids list, margins",
-    "prices list list-versions, carriers list, routes list, destinations list, approvals list, audit-log, audit-logs verify",
+    "prices list list-versions, carriers list compare-invoice, routes list, destinations list, approvals list, audit-log, audit-logs verify",
     "desk, version",
   ],
 };

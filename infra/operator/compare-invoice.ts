@@ -65,9 +65,17 @@ export const compareInvoice = command({
     if (carrier !== stageCarrier && !(await readCarriers()).carriers.has(carrier))
       throw new RejectedError(`There is no carrier ${carrier}. See carriers list.`);
     const period = periodOf(month);
-    const tests = await referencesOfTests(carrier, period);
     const { differences, matched, ...comparison } = hasReferences
-      ? await compareMessages(new MessageComparison(lines, { carrier, period, list, tests }), period, output)
+      ? await compareMessages(
+          new MessageComparison(lines, {
+            carrier,
+            period,
+            list,
+            tests: await referencesOfTests(carrier, period),
+          }),
+          period,
+          output,
+        )
       : compareSums(lines, await sumsOf(carrier, period));
     if (now().toISOString() < period.end) output.aside(`Warning: the month ${month} is not over.`);
     if (comparison.unlisted > 0) {

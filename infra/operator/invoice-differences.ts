@@ -209,7 +209,7 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
     const kind =
       ofInvoice.length === 0
         ? "sent, not billed"
-        : segments === 0
+        : segments === 0 && (parts > 0 || micros !== 0)
           ? "billed, not sent"
           : kindOf({ parts, micros, toleranceMicros }, segments, expectedMicros);
     if (kind === undefined) {

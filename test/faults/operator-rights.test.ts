@@ -111,6 +111,8 @@ beforeAll(async () => {
   const stripe = await operated.fileOf(stripeKeys, "stripe.json");
   const rates = await operated.fileOf("prefix,country,price,cost:sandbox\n44,GB,0.046,0.03\n", "rates.csv");
   await outputOf(`prices import ${rates}`);
+  const costs = await operated.fileOf("Country,Price\nGB,0.02\n", "costs.csv");
+  const billed = await operated.fileOf("Country,Parts,Amount\nGB,0,0\n", "billed.csv");
   const folder = operated.dataFolder;
   words = {
     ...Object.fromEntries(alone.split(", ").map((name) => [name, ""])),
@@ -165,6 +167,8 @@ beforeAll(async () => {
     "verifications unblock": `${email} 234803000`,
     "opt-outs remove": `447700900199 ${email} --reason x`,
     "prices import": rates,
+    "prices import-costs": `sandbox ${costs}`,
+    "carriers compare-invoice": `acme ${billed} --month 2021-01`,
     "prices restore": "1",
     "prices set-override": `${email} 44 0.5`,
     "prices remove-override": `${email} 44`,
@@ -268,7 +272,7 @@ it.each(inOrder)("the role %s may run its commands and no others, which change n
 /** Commands that show no personal data of customers, or find nothing to change. */
 const harmless = [
   "organizations unusual, books list, deliveries, payments adopt, payments compare, payments show-pause, wallets verify, sender-ids list, prices list, prices list-versions",
-  "margins, sending show, destinations list, carriers list, carriers show, routes list, dead-letters list, audit-logs verify, verifications list, version",
+  "margins, sending show, destinations list, carriers compare-invoice, carriers list, carriers show, routes list, dead-letters list, audit-logs verify, verifications list, version",
 ].join(", ");
 
 it("every other command left entries in the audit log, without a number or an email", async () => {

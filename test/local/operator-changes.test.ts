@@ -89,7 +89,7 @@ it("all commands that change something ask first", () => {
     "numbers assign, release",
     "verifications unblock",
     "opt-outs remove",
-    "prices import, restore, set-override, remove-override",
+    "prices import, restore, import-costs, set-override, remove-override",
     "books close",
     "sending pause, resume",
     "destinations block, unblock, limit",

@@ -77,7 +77,8 @@ export async function issueSessionToken(subject: {
 
 /** Loads the check of tokens before its first use, while Lambda initializes. A failure shows at the first use. */
 export async function warmTokenCheck(): Promise<void> {
-  await Promise.allSettled([publicSessionKey(signingKeyId()), import("./verify-jwt.ts")]);
+  const loadKey = async (): Promise<unknown> => publicSessionKey(signingKeyId());
+  await Promise.allSettled([loadKey(), import("./verify-jwt.ts")]);
 }
 
 /**
