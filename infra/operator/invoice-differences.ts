@@ -1,3 +1,4 @@
+import type { Period } from "../../shared/figures/books/movements.ts";
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { costOfMessage, type CostList } from "./cost-list.ts";
@@ -49,7 +50,7 @@ export type SentMessage = Pick<
 /** The month of an invoice, and the carrier's price list. */
 interface Question {
   readonly carrier: string;
-  readonly period: { readonly start: string; readonly end: string };
+  readonly period: Period;
   readonly list: CostList | undefined;
   /** The references of tests by operators, which are billed and of no customer. */
   readonly tests: ReadonlySet<string>;
@@ -117,7 +118,8 @@ export class MessageComparison {
 
   /** Returns the result, after all messages. */
   end(): Comparison {
-    const isTest = ({ reference = "" }: InvoiceLine): boolean => this.#question.tests.has(reference);
+    const namesOfTests = new Set(Array.from(this.#question.tests, nameOf));
+    const isTest = ({ reference = "" }: InvoiceLine): boolean => namesOfTests.has(nameOf(reference));
     const unsent = [...this.#open.values()].flat();
     const differences = [...this.#differences, ...unsent.filter((line) => !isTest(line)).map(notSent)];
     const tests = unsent.filter(isTest).length;

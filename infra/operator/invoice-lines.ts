@@ -13,7 +13,7 @@ import { shown, type Problem } from "./rates-file.ts";
 /** A line of a carrier's invoice: a message if it has a reference, else a sum by country, or a charge without either. */
 export interface InvoiceLine {
   readonly line: number;
-  /** The carrier's or the gateway's ID of a message, in small letters. */
+  /** The carrier's or the gateway's ID of a message, as the invoice has it. */
   readonly reference: string | undefined;
   /** The day (UTC), if the invoice has one for each line. */
   readonly day: string | undefined;
@@ -85,7 +85,7 @@ export async function readInvoice(
     if (isProblem(day)) wrong("date", day.problem);
     if (isProblem(destination)) wrong("network", destination.problem);
     if (errors.length > before || isProblem(amount) || isProblem(day) || isProblem(destination)) return [];
-    const reference = cells.reference?.toLowerCase() || undefined;
+    const reference = cells.reference || undefined;
     const {
       country,
       networks: [network = ""],

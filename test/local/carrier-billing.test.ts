@@ -163,4 +163,6 @@ it("an invoice with five planted differences has exactly these", async () => {
     { kind: "billed twice", line: 26, message: idOf(0) },
     { kind: "sent, not billed", message: idOf(7) },
   ]);
+  const csv = (await operator(`carriers compare-invoice acme ${await file(wrong)} ${options} --csv`)).out;
+  expect(csv).toContain(`\n"billed, not sent",25,,DE,${month}-01,1,0,`);
 });
