@@ -225,9 +225,11 @@ export const StageSettings = z.strictObject({
   alarmEmails: z._default(z.array(EmailAddress).check(z.maxLength(10)), []),
   /** The names of the keys of session tokens: the first one signs, and all verify. The empty name is that of the first release. */
   sessionKeys: z._default(
-    z
-      .array(matching(/^([A-Za-z][A-Za-z0-9]{0,19})?$/, "must be letters and digits, or empty"))
-      .check(z.minLength(1), z.maxLength(3)),
+    z.array(matching(/^([A-Za-z][A-Za-z0-9]{0,19})?$/, "must be letters and digits, or empty")).check(
+      z.minLength(1),
+      z.maxLength(3),
+      z.refine((names) => new Set(names).size === names.length, "must differ"),
+    ),
     [""],
   ),
   runbookUrl: z.optional(

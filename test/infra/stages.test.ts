@@ -78,6 +78,7 @@ it.each([
   ],
   [{ ...least, runbookUrl: "http://example.com" }, "runbookUrl: must be the https address"],
   [{ ...least, sessionKeys: [] }, "sessionKeys: "],
+  [{ ...least, sessionKeys: ["next", "next"] }, "sessionKeys: must differ"],
   [{ ...least, sessionKeys: ["a b"] }, "sessionKeys.0: must be letters and digits"],
   [{ ...least, alarmEmails: ["a@example.com", "somebody"] }, "alarmEmails.1: must be an email address"],
   [{ ...least, email: { from: "somebody" } }, "email.from: must be an email address"],
