@@ -133,7 +133,6 @@ declare module "./platform/table/entities.ts" {
     message: typeof MessageRecord;
     number: typeof NumberRecord;
     operatorNotice: typeof OperatorNoticeRecord;
-    spendSoFar: typeof SpendSoFarRecord;
     optOut: typeof OptOutRecord;
     organization: typeof StoredOrganization;
     pace: typeof ThroughputRecord;
@@ -163,6 +162,7 @@ declare module "./platform/table/entities.ts" {
     session: typeof SessionRecord;
     sessionUse: typeof SessionUseRecord;
     skippedContacts: typeof SkippedContacts;
+    spendSoFar: typeof SpendSoFarRecord;
     template: typeof TemplateRecord;
     usage: typeof UsageRecord;
     user: typeof UserRecord;

@@ -36,7 +36,7 @@ export class Amounts {
   read(cell: string): Read<{ readonly micros: number; readonly halfDigitMicros: number }> {
     const plain = plainAmount(cell);
     const mark = decimalMarkOf(plain) ?? this.#decimalMark;
-    const isAmbiguous = mark === undefined && /^-?[1-9]\d{0,2}[.,]\d{3}$/.test(plain);
+    const isAmbiguous = mark === undefined && twoMeanings.test(plain);
     if (isAmbiguous)
       return { problem: `${shown(cell)} can be two amounts: write it with a point and other decimals` };
     const other = mark === "," ? "." : ",";
@@ -51,6 +51,9 @@ export class Amounts {
   }
 }
 
+/** An amount with one mark, which is before its decimals or between its thousands. */
+const twoMeanings = /^-?[1-9]\d{0,2}[.,]\d{3}$/;
+
 /** An amount without its currency and spaces. */
 function plainAmount(cell: string): string {
   return cell.replaceAll(/[\p{Sc}\s']|\b[A-Z]{3}\b/gu, "");
@@ -63,7 +66,7 @@ function decimalMarkOf(plain: string): string | undefined {
   if (first === undefined || last === undefined) return undefined;
   if (first !== last) return last;
   if (marks.length > 1) return first === "," ? "." : ",";
-  return /^-?[1-9]\d{0,2}[.,]\d{3}$/.test(plain) ? undefined : first;
+  return twoMeanings.test(plain) ? undefined : first;
 }
 
 const symbols: Readonly<Record<string, string>> = {
@@ -131,7 +134,6 @@ const otherNames: Readonly<Record<string, string>> = {
   korea: "KR",
   republicofkorea: "KR",
   uae: "AE",
-  viet: "VN",
   burma: "MM",
   swaziland: "SZ",
   capeverde: "CV",

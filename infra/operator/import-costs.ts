@@ -24,7 +24,7 @@ export const Rate = part(
   ),
 );
 
-/** How many countries a warning names. */
+/** How many countries or prefixes a warning names. */
 const maxNamed = 20;
 
 /** `prices import-costs` */

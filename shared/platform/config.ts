@@ -88,8 +88,7 @@ export const config = {
   /** The bucket with the PDFs of invoices. */
   documentsBucket: (): string => required(environmentNames.documentsBucket),
   queueUrl: (queue: QueueName): string => required(environmentNames.queueUrl[queue]),
-  /** The KMS key that session tokens are signed with. */
-  /** The keys of session tokens. The first one signs, and all verify. */
+  /** The KMS keys of session tokens. The first one signs, and all verify. */
   sessionKeyIds: (): readonly string[] => required(environmentNames.sessionKeyId).split(","),
   /** The secret with the key that seals the secrets of webhooks. */
   webhookKeySecretId: (): string => required(environmentNames.webhookKeySecretId),

@@ -6,7 +6,7 @@ import { ApiError } from "../../shared/api/contract/errors.ts";
 import { runClosing } from "../../shared/figures/books/close.ts";
 import { ClosingJob, findClosing, startClosing } from "../../shared/figures/books/closing.ts";
 import { findBooks, findBooksTotal } from "../../shared/figures/books/record.ts";
-import { noFigures, writeFigures, noMargin } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMessages } from "../../shared/messages/counts/figures.ts";
 import { minuteMs, now } from "../../shared/platform/clock.ts";
 import { bucketName, minScheduledMs, ScheduledJobRecord } from "../../shared/platform/jobs/scheduled-job.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";
@@ -138,7 +138,7 @@ it("a month cannot be closed while the closing of the month before is open, so t
   const customer = await openWallet(1_000_000);
   const shard = dayShardOf(customer, "2031-03-11");
   const margin = { country: "GB", carrier: "aws", messages: 1, segments: 1, revenueMicros: 10 };
-  const costs = (costMicros: number) => [{ ...noMargin, ...margin, costMicros }];
+  const costs = (costMicros: number) => [{ ...noMessages, ...margin, costMicros }];
   await writeFigures(shard, { ...noFigures, margins: costs(400) }, false);
   at("2031-05-02T00:00:00.000Z");
   await startClosing(march, closing);
@@ -160,7 +160,7 @@ async function costsOn(
   { costMicros, isFinal }: { readonly costMicros: number; readonly isFinal: boolean },
 ): Promise<void> {
   const margin = { country: "GB", carrier: "aws", messages: 1, segments: 1, revenueMicros: 10 };
-  const margins = [{ ...noMargin, ...margin, costMicros }];
+  const margins = [{ ...noMessages, ...margin, costMicros }];
   await writeFigures(dayShardOf(customer, day), { ...noFigures, margins }, isFinal);
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
 
 import { findBooks, findBooksTotal, readBooks } from "../../shared/figures/books/record.ts";
-import { noFigures, writeFigures, noMargin } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMessages } from "../../shared/messages/counts/figures.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { deleteItem, putItem, putUnchecked } from "../../shared/platform/table/write.ts";
@@ -137,7 +137,7 @@ it("a chargeback below zero is owed by the customer, and is not subtracted from 
 it("costs that become known after the close are in the next books", async () => {
   const customer = await openWallet(1_000_000);
   const shard = dayShardOf(customer, "2031-03-11");
-  const one = { ...noMargin, messages: 1, segments: 1, revenueMicros: 10, messagesWithoutCost: 1 };
+  const one = { ...noMessages, messages: 1, segments: 1, revenueMicros: 10, messagesWithoutCost: 1 };
   const ofDay = (costMicros: number) => [{ country: "GB", carrier: "aws", ...one, costMicros }];
   await writeFigures(shard, { ...noFigures, margins: ofDay(400) }, false);
   expect(await close("2031-03", [customer], "2031-04-01T02:00:00.000Z")).toMatchObject({

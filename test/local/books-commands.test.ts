@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
-import { noFigures, writeFigures, noMargin } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMessages } from "../../shared/messages/counts/figures.ts";
 import { findPayment } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
@@ -81,7 +81,7 @@ it("the exported books of a closed month add up to the ledger", async () => {
   for (const { organizationId } of [one, other]) await settle(organizationId);
   await inAllShards(closeDays);
   const costs = {
-    ...noMargin,
+    ...noMessages,
     messages: 1,
     segments: 2,
     revenueMicros: 7_901,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { noFigures, writeFigures, noMargin, type Margin } from "../../shared/messages/counts/figures.ts";
+import { noFigures, writeFigures, noMessages, type Margin } from "../../shared/messages/counts/figures.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, putOf, updateItem, updateOf } from "../../shared/platform/table/write.ts";
@@ -17,7 +17,7 @@ import { useOperatedGateway } from "../support/own-gateway.ts";
 
 const { register } = useOperatedGateway();
 const organizationId = "org_01J00000000000000000000000";
-const ofMessages = { ...noMargin, segments: 2, messages: 2 };
+const ofMessages = { ...noMessages, segments: 2, messages: 2 };
 const gb = { ...ofMessages, country: "GB", carrier: "aws", revenueMicros: 92_000, costMicros: 60_001 };
 const us = { ...ofMessages, country: "US", carrier: "kannel", revenueMicros: 15_800, costMicros: 16_000 };
 const unknown = { ...ofMessages, country: "GB", carrier: "kannel", revenueMicros: 100, costMicros: 0 };

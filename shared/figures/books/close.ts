@@ -1,4 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
+import { noMessages } from "../../messages/counts/figures.ts";
 import { added, addTo } from "../../messages/counts/rows.ts";
 import { readWallet } from "../../money/wallet/record.ts";
 import { dayMs, epochSeconds, now, secondMs } from "../../platform/clock.ts";
@@ -21,7 +22,7 @@ import {
 import { daysFrom, organizationsWithMargins, sumOfCosts, type OrganizationWithMargins } from "./costs.ts";
 import { LedgerSumRecord, nothing, sumOfLedger } from "./movements.ts";
 import { paymentLines } from "./payment-lines.ts";
-import { findBooks, hasContent, noMessages, type BooksRecord, type PaymentLine } from "./record.ts";
+import { findBooks, hasContent, type BooksRecord, type PaymentLine } from "./record.ts";
 
 /*
  * The books of a month are closed in runs of a function. A run writes the item of each complete organization. Then it

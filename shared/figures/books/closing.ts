@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import * as z from "zod/mini";
 
 import { Month } from "../../api/contract/primitives.ts";
+import { noMessages } from "../../messages/counts/figures.ts";
 import { graceMs } from "../../money/wallet/settlement.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
@@ -15,7 +16,7 @@ import { findItem } from "../../platform/table/read.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { insertOf, putOf } from "../../platform/table/write.ts";
 import type { Period } from "./movements.ts";
-import { BooksTotal, findBooksTotal, noMessages } from "./record.ts";
+import { BooksTotal, findBooksTotal } from "./record.ts";
 
 /** The months in each direction that are searched for books: ten years. */
 const searchedMonths = 120;

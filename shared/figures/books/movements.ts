@@ -1,12 +1,13 @@
 import * as z from "zod/mini";
 
+import { noMessages } from "../../messages/counts/figures.ts";
 import { addTo } from "../../messages/counts/rows.ts";
 import { readLedger, type LedgerEntryRecord } from "../../money/wallet/ledger.ts";
 import type { WalletRecord } from "../../money/wallet/record.ts";
 import { graceMs } from "../../money/wallet/settlement.ts";
 import { minuteMs } from "../../platform/clock.ts";
 import { RejectedError } from "../../platform/rejected-error.ts";
-import { CountryBooks, noMessages, type BooksRecord } from "./record.ts";
+import { CountryBooks, type BooksRecord } from "./record.ts";
 
 /** A period from its first moment to the first one after it, in ISO 8601. */
 export interface Period {

@@ -27,16 +27,6 @@ const MessageSums = z.object({
   unknownCostMicros: z._default(z.int(), 0),
 });
 
-export const noMessages: z.infer<typeof MessageSums> = {
-  messages: 0,
-  segments: 0,
-  revenueMicros: 0,
-  costMicros: 0,
-  messagesWithoutCost: 0,
-  unknownMessages: 0,
-  unknownCostMicros: 0,
-};
-
 /** The messages of an organization to one country. Refunds of an earlier month can make the numbers negative. */
 export const CountryBooks = z.object({
   /** As an ISO 3166-1 code, or XK; `none` for numbers without a country, and for entries that do not name one. */

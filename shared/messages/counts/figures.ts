@@ -161,7 +161,7 @@ export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
       const { segments, totalMicros, costMicros } = message;
       if (status === "sent")
         return {
-          ...noMargin,
+          ...noMessages,
           ...destination,
           messages: 1,
           segments,
@@ -170,13 +170,13 @@ export function marginsOf(messages: readonly MessageRecord[]): Margin[] {
           messagesWithoutCost: costMicros === undefined ? 1 : 0,
         };
       if (errorCode !== "MESSAGE_OUTCOME_UNKNOWN") return [];
-      return { ...noMargin, ...destination, unknownMessages: 1, unknownCostMicros: costMicros ?? 0 };
+      return { ...noMessages, ...destination, unknownMessages: 1, unknownCostMicros: costMicros ?? 0 };
     }),
   );
 }
 
 /** The sums of no messages. */
-export const noMargin = {
+export const noMessages = {
   messages: 0,
   segments: 0,
   revenueMicros: 0,

@@ -264,10 +264,10 @@ function requestLog(nameOf: (method: string, path: string) => string): EndpointM
   return { after: write, onError: write };
 }
 
-/** A batch has at most this number of messages. */
+/** The most ids in a line of the log. The line of a larger batch has its first ones. */
 const maxMessageIds = 100;
 
-/** Returns the ids of the messages that a response names, at most {@link maxMessageIds}; undefined for none. */
+/** Returns the ids of the messages that a response names, and no more than {@link maxMessageIds}; undefined for none. */
 function messageIdsIn(response: unknown): readonly string[] | undefined {
   const body = isResponse(response) ? response.body : undefined;
   const ids = new Set(body?.match(/\bmsg_[\dA-Z]{26}\b/g));

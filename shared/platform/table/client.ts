@@ -6,6 +6,9 @@ import { patientAttempts } from "../aws/retry.ts";
 import { now, secondMs } from "../clock.ts";
 import { log } from "../log.ts";
 
+/** The errors of a throttled request. */
+const throttles = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+
 /** The time between two lines about a throttled request. */
 const quietMs = 10 * secondMs;
 let loggedAtMs = 0;
@@ -27,14 +30,13 @@ class TableClient extends DynamoDb {
   }
 }
 
-const throttles = ["ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException"];
+/** A partition key in a request. */
+const partitionKey = /":?pk":\{"S":"([A-Z_]+(?:#org_\w+|(?<=PACE)#[a-z\d-]+)?)/g;
 
 /** Returns the partition keys in a request: their families, with an organization or a carrier, and without emails and numbers. */
 function keysIn(body: string): string[] {
   return [...new Set(Array.from(body.matchAll(partitionKey), ([, key = ""]) => key))];
 }
-
-const partitionKey = /":?pk":\{"S":"([A-Z_]+(?:#org_\w+|(?<=PACE)#[a-z\d-]+)?)/g;
 
 // The bundler leaves out a client that a function does not use: the calls only make an object.
 export const client = /* @__PURE__ */ tableClient(3);
