@@ -109,6 +109,8 @@ describe("the watch over spending", () => {
     expect(await watch()).toBe(0);
     vi.setSystemTime("2031-03-08T23:58:00Z");
     await put(gb, 100);
+    vi.setSystemTime("2031-03-09T00:00:30Z");
+    await put(gb, 30);
     vi.setSystemTime("2031-03-09T00:10:00Z");
     expect(await watch()).toBe(1);
     expect(await unusual("2031-03-08")).toEqual(["GB 200 9200000 2760000"]);
