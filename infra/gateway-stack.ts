@@ -101,6 +101,9 @@ export class GatewayStack extends Stack {
     if (stage.minimumMargin > 0) {
       new CfnOutput(this, outputNames.minimumMargin, { value: String(stage.minimumMargin) });
     }
+    if (stage.priceNoticeDays !== undefined) {
+      new CfnOutput(this, outputNames.priceNoticeDays, { value: String(stage.priceNoticeDays) });
+    }
     if (stage.secondPersonAbove !== undefined) {
       new CfnOutput(this, outputNames.secondPersonAbove, { value: stage.secondPersonAbove });
     }

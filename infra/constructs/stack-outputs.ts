@@ -32,6 +32,8 @@ export const outputNames = {
   messageRetentionDays: "MessageRetentionDays",
   /** Only where there is one: the operator's commands check prices against it. */
   minimumMargin: "MinimumMargin",
+  /** Only where customers get notices: the operator's commands schedule them. */
+  priceNoticeDays: "PriceNoticeDays",
   /** Only where there is one: above this amount, movements of money need a second operator. */
   secondPersonAbove: "SecondPersonAbove",
   /** Only where AWS is the carrier: for delivery receipts of its messages, and for inbound messages of its numbers. */

@@ -43,6 +43,8 @@ export interface Connection {
   readonly stageCarrier: string;
   /** The share of a price that must remain after the carrier's cost. */
   readonly minimumMargin: number;
+  /** How many days before a price rises its customers get a notice; undefined is none. */
+  readonly priceNoticeDays: number | undefined;
   /** The largest movement of money that one operator may make alone. */
   readonly secondPersonAboveMicros: number;
 }
@@ -105,6 +107,7 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
   process.env[environmentNames.currency] = find(outputNames.currency)?.value ?? defaultCurrency;
   process.env[environmentNames.payments] = find(outputNames.paymentSettings)?.value ?? "{}";
   process.env[environmentNames.paymentSecretId] = paymentSecretName(stackName);
+  const noticeDays = find(outputNames.priceNoticeDays)?.value;
   const retention = find(outputNames.messageRetentionDays)?.value;
   if (retention !== undefined) process.env[environmentNames.messageRetentionDays] = retention;
   return {
@@ -113,6 +116,7 @@ export async function connect(stage: Stage | undefined): Promise<Connection> {
     apiUrl: stackOutput(outputNames.apiUrl).value.replace(/\/$/, ""),
     stageCarrier: stage?.carrier ?? localCarrier,
     minimumMargin: Number(find(outputNames.minimumMargin)?.value ?? 0),
+    priceNoticeDays: noticeDays === undefined ? undefined : Number(noticeDays),
     secondPersonAboveMicros: aloneMicros(find(outputNames.secondPersonAbove)?.value),
   };
 }

@@ -131,8 +131,8 @@ function dayAgo(days: number): string {
   return dayOf(new Date(now().getTime() - days * dayMs).toISOString());
 }
 
-/** Oldest first. */
-function daysBefore(howMany: number, withToday: boolean): string[] {
+/** Returns the past days, oldest first. */
+export function daysBefore(howMany: number, withToday: boolean): string[] {
   const days = Array.from({ length: howMany }, (_, index) => dayAgo(howMany - index));
   return withToday ? [...days, dayAgo(0)] : days;
 }

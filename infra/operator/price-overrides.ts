@@ -14,6 +14,7 @@ import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organization.ts";
 import { readCurrent, showChanges, type Decision } from "./price-changes.ts";
+import { scheduleNotices, warnOfSuddenRises } from "./price-notices.ts";
 import { maxAmountMicros, readRates } from "./rates-file.ts";
 
 export const Prefix = part(
@@ -58,18 +59,23 @@ async function changeOverrides(
 ): Promise<void> {
   const { output, confirm, changed } = context;
   const { id, name } = organization;
-  const before = (await findPriceOverrides(organization))?.rows() ?? [];
+  const present = await findPriceOverrides(organization);
+  const before = present?.rows() ?? [];
   const rows = decide(before);
   const counts = showChanges(before, rows, output);
   const own = { organizationId: id, prices: new RateCard(documentOf(rows)) };
-  const market = marketOf((await readCurrent()).card, await readCarriers(), context);
+  const { card } = await readCurrent();
+  const market = marketOf(card, await readCarriers(), context);
   await guardAgainstLoss({ market, own, prefixes: prefixes ?? own.prices.prefixes(), allowLoss }, context);
+  const next = { card, own: own.prices };
+  warnOfSuddenRises({ card, own: present }, next, context);
   if (isDryRun) return output.note("Nothing was changed.");
   await confirm(`set ${rows.length} price overrides for ${name} (${id})`, {
     organizationId: id,
     before: { prices: before.length },
   });
   await replacePriceOverrides(organization, rows);
+  await scheduleNotices({ organizationId: id }, next, context);
   changed({ prices: rows.length, ...counts });
   output.result(
     { organizationId: id, prices: rows.length, ...counts },

@@ -25,6 +25,7 @@ import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organization.ts";
 import { right, type Columns, type Output } from "./output.ts";
 import { amountText, readCurrent, showChanges, type Decision } from "./price-changes.ts";
+import { scheduleRiseNotices, warnOfSuddenRises } from "./price-notices.ts";
 import { importOverrides } from "./price-overrides.ts";
 import { readRates } from "./rates-file.ts";
 
@@ -71,13 +72,16 @@ async function importCard(
   const book = await readCarriers();
   warnOf(rows, book, output);
   const counts = showChanges(card.rows(), rows, output);
-  await guardCard(new RateCard(documentOf(rows)), { allowLoss, before: card, book }, context);
+  const imported = new RateCard(documentOf(rows));
+  await guardCard(imported, { allowLoss, before: card, book }, context);
+  warnOfSuddenRises({ card }, { card: imported }, context);
   if (isDryRun) return output.note("Nothing was changed.");
   await confirm(`replace ${versionText(seen)} with these ${rows.length} prices`, {
     before: { version: seen ?? "none" },
   });
   const version = await publishRateCard(rows, seen);
   changed({ version, ...counts });
+  await scheduleRiseNotices(imported, context);
   output.result({ version, ...counts }, `version ${version} of the prices applies within a minute`);
 }
 
@@ -213,11 +217,13 @@ const restore = command({
     const restored = await readRateCard(version);
     showChanges(card.rows(), restored.rows(), output);
     await guardCard(restored, { allowLoss, before: card, book: await readCarriers() }, context);
+    warnOfSuddenRises({ card }, { card: restored }, context);
     await confirm(`replace ${versionText(seen)} with version ${version}`, {
       before: { version: seen ?? "none" },
     });
     await restoreRateCard(version, seen);
     changed({ version });
+    await scheduleRiseNotices(restored, context);
     output.result({ version }, `version ${version} of the prices applies within a minute`);
   },
 });

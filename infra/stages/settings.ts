@@ -139,6 +139,8 @@ export const StageSettings = z.strictObject({
       ),
     0,
   ),
+  /** How many days before a price rises its customers get a notice; absent is none. */
+  priceNoticeDays: z.optional(z.int().check(z.gte(1), z.lte(90))),
   /** The largest movement of money that one operator may make alone. */
   secondPersonAbove: z.optional(
     matching(/^(?=.*[1-9])\d{1,7}(\.\d{1,6})?$/, 'must be an amount such as "500.00"'),

@@ -117,6 +117,7 @@ it.each([
   // Stripe pays out whole forints only.
   [{ ...least, currency: "HUF" }, "currency: must be one of AED, AUD,"],
   [{ ...least, currency: "eur" }, "currency: must be one of AED, AUD,"],
+  [{ ...least, priceNoticeDays: 0 }, "priceNoticeDays: "],
   [{ ...least, minimumMargin: 20 }, "minimumMargin: must be a share of the price"],
   [{ ...least, logRetentionDays: 8 }, "logRetentionDays: "],
   [{ ...least, messageRetentionDays: 7 }, "messageRetentionDays: "],

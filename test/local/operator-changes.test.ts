@@ -114,6 +114,7 @@ it("before a credit the operator sees whose wallet it is, and which of the facts
       stage: undefined,
       stageCarrier: "sandbox",
       minimumMargin: 0,
+      priceNoticeDays: undefined,
       secondPersonAboveMicros: Infinity,
       confirm,
       record: async () => undefined,

@@ -16,6 +16,7 @@ export const fullStage: Stage = {
       tax: { rates: { DE: 19 }, reverseCharge: ["FR"] },
     },
     minimumMargin: 0.2,
+    priceNoticeDays: 14,
     failoverAtLoss: true,
     keepData: true,
     policies: {

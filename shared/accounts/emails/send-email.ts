@@ -5,6 +5,7 @@ import { listHeldMessages } from "../../messages/accept/held.ts";
 import { readSenderIds } from "../../messages/sender-ids/record.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
 import { billingText } from "../../money/payments/billing-text.ts";
+import { riseText } from "../../money/prices/rise-notice.ts";
 import type { EmailJob } from "../../notices/emails/email-kinds.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
@@ -98,6 +99,7 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
     case "exportReady":
     case "lowBalance":
     case "passwordChanged":
+    case "pricesRise":
     case "reviewDecided":
     case "secondFactorChanged":
     case "spendCapReached":
@@ -215,6 +217,8 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
       return toMembers(job.organizationId, "warnings", async (name) => lowBalanceText(name, job));
     case "spendCapReached":
       return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
+    case "pricesRise":
+      return toMembers(job.organizationId, "warnings", async (name) => riseText(name, job.id, job));
     case "messagesHeld": {
       const { rows } = await listHeldMessages(job.organizationId, { page: 1, limit: 1, status: "held" });
       if (rows.length === 0) return undefined;
