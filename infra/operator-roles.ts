@@ -16,12 +16,12 @@ const commandsOf: Readonly<Record<Exclude<Role, "operator">, readonly string[]>>
     "payments show show-pause, deliveries, desk, version",
   ],
   finance: [
-    "organizations find show, wallets credit debit list-entries, payments list show refund show-pause",
+    "organizations find show unusual, wallets credit debit list-entries, payments list list-comparisons show refund show-pause",
     "suppressions show, approvals list approve reject, books close export list, invoices export, margins, prices list list-versions",
     "sender-ids list, destinations list, sending show, desk, version",
   ],
   auditor: [
-    "organizations find, wallets list-entries, payments list show, books export list, invoices export, sender-ids list, margins",
+    "organizations find unusual, wallets list-entries, payments list list-comparisons show, books export list, invoices export, sender-ids list, margins",
     "prices list list-versions, carriers list compare-invoice, routes list, destinations list, approvals list, audit-log, audit-logs verify",
     "desk, version",
   ],

@@ -1,4 +1,4 @@
-import { noticeOf } from "../../shared/figures/operators/record.ts";
+import { noticeOf, paymentsCompared } from "../../shared/figures/operators/record.ts";
 import { comparePayments } from "../../shared/money/payments/reconcile.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";
@@ -14,5 +14,8 @@ export const handler = scheduled("payments.compared", async () => {
     const { key, record } = noticeOf({ what: `payment ${difference}`, organizationId, paymentId });
     await putItem(putOf(key, record));
   }
+  // Written last: it states that the notices of the day are complete.
+  const { key, record } = noticeOf({ what: paymentsCompared });
+  await putItem(putOf(key, record));
   return differences.length;
 });

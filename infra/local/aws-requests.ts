@@ -63,7 +63,13 @@ export function accessDenied(
 
 /** Adds the lineage of the sending call to each message of a request. */
 export function withTrace(body: object, trace: string): object {
-  const MessageAttributes = { [traceAttribute]: { DataType: "String", StringValue: trace } };
-  if (!("Entries" in body) || !Array.isArray(body.Entries)) return { ...body, MessageAttributes };
-  return { ...body, Entries: body.Entries.map((entry: object) => ({ ...entry, MessageAttributes })) };
+  const traced = (message: { MessageAttributes?: object }): object => ({
+    ...message,
+    MessageAttributes: {
+      ...message.MessageAttributes,
+      [traceAttribute]: { DataType: "String", StringValue: trace },
+    },
+  });
+  if (!("Entries" in body) || !Array.isArray(body.Entries)) return traced(body);
+  return { ...body, Entries: body.Entries.map(traced) };
 }

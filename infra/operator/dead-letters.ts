@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-sqs";
 import * as z from "zod/mini";
 
-import { queuedAtAttribute } from "../../shared/platform/jobs/job.ts";
+import { queuedAtAttribute, requestIdAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
 import { outputNames } from "../constructs/stack-outputs.ts";
 import { command, limit, part } from "./command.ts";
@@ -147,6 +147,7 @@ async function move(messages: readonly Message[], from: string, to: string): Pro
         MessageGroupId: Attributes?.MessageGroupId,
         // The order of opt-outs depends on the time, which some jobs do not contain.
         MessageAttributes: {
+          ...MessageAttributes,
           [queuedAtAttribute]: MessageAttributes?.[queuedAtAttribute] ?? {
             DataType: "Number",
             StringValue: Attributes?.SentTimestamp,
@@ -179,7 +180,7 @@ async function receive(QueueUrl: string, MaxNumberOfMessages: number): Promise<M
       VisibilityTimeout: hiddenSeconds,
       WaitTimeSeconds: waitSeconds,
       MessageSystemAttributeNames: ["ApproximateReceiveCount", "MessageGroupId", "SentTimestamp"],
-      MessageAttributeNames: [queuedAtAttribute],
+      MessageAttributeNames: [queuedAtAttribute, requestIdAttribute],
     }),
   );
   return Messages ?? [];

@@ -17,7 +17,7 @@ export function errorText(error: unknown): string {
 }
 
 /** Returns the error of AWS, which names the right that a policy lacks, if it is the cause of another one. */
-function deniedIn(error: unknown): Error | undefined {
+export function deniedIn(error: unknown): Error | undefined {
   if (!(error instanceof Error)) return undefined;
   return error.name.startsWith("AccessDenied") ? error : deniedIn(error.cause);
 }

@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
 import { idSchema } from "../../shared/api/contract/primitives.ts";
+import { paymentsCompared, readNotices } from "../../shared/figures/operators/record.ts";
 import { readUnsettled } from "../../shared/figures/operators/report.ts";
 import { cardProvider } from "../../shared/money/payments/providers.ts";
 import { findDifferences } from "../../shared/money/payments/reconcile.ts";
@@ -34,6 +35,7 @@ import {
   PublicReason,
   RequiredText,
 } from "./command.ts";
+import { daysBefore } from "./margins.ts";
 import { readOrganization, searchOrganizations } from "./organization.ts";
 import { listOf, type Output } from "./output.ts";
 import { invoiceText, movementColumns, movementsOf, paymentColumns, paymentFacts } from "./payments-text.ts";
@@ -249,6 +251,34 @@ const compare = command({
   },
 });
 
+const listComparisons = command({
+  name: "payments list-comparisons",
+  summary: "List the daily comparisons with the payment provider, and their differences",
+  details:
+    "The gateway compares the payments of seven days each day. This command needs no key of the provider. A past day without a " +
+    "comparison, or a difference, exits with 1. See payments compare for the differences.",
+  examples: ["--stage prod", "--days 31 --stage prod --json"],
+  input: z.object({
+    days: part("--days <days>", "number of past days; default: 7", z._default(count(39), 7)),
+  }),
+  run: async ({ days }, { output }) => {
+    if (paymentSettings().cards === "none") throw new RejectedError("The stage accepts no cards.");
+    const notices = await readNotices(days);
+    const compared = new Set(notices.flatMap(({ what, day }) => (what === paymentsCompared ? day : [])));
+    const differences = notices.filter(({ what }) => what.startsWith("payment "));
+    output.table(differences, {
+      DAY: "day",
+      DIFFERENCE: ({ what }) => what.slice("payment ".length),
+      PAYMENT: "paymentId",
+      ORGANIZATION: "organizationId",
+    });
+    const without = daysBefore(days, false).filter((day) => !compared.has(day));
+    output.note(`${compared.size} comparisons, ${differences.length} differences`);
+    if (without.length > 0) output.aside(`Warning: days without a comparison: ${without.join(", ")}`);
+    if (without.length + differences.length > 0) process.exitCode = 1;
+  },
+});
+
 /**
  * Returns what other keys replace.
  * @throws RejectedError while the gateway still works on payments of another account
@@ -286,4 +316,4 @@ export async function findPaymentById(
   throw new RejectedError(`There is no payment ${paymentId}${within === undefined ? "" : ` of ${within}`}.`);
 }
 
-export const paymentCommands = [list, show, refund, connect, compare];
+export const paymentCommands = [list, show, refund, connect, compare, listComparisons];

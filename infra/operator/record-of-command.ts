@@ -8,6 +8,7 @@ import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-e
 import { outputNames } from "../constructs/stack-outputs.ts";
 import type { CheckedCommand } from "./command-line.ts";
 import type { About, Connection } from "./context.ts";
+import { deniedIn } from "./error-text.ts";
 
 /** The audit log's record of one command: an entry before it changes anything, and its outcome. */
 export class RecordOfCommand {
@@ -44,7 +45,10 @@ export class RecordOfCommand {
   /** Queues the outcome. After an error the change was rejected, or its outcome is unknown. */
   async end(error?: unknown): Promise<void> {
     if (this.#entry === undefined) return;
-    const ending: Ending = error === undefined ? { outcome: "done" } : endingOf(error);
+    // A command that a role's policy denies changes nothing.
+    const isDenied = deniedIn(error) !== undefined;
+    const ending: Ending =
+      error === undefined ? { outcome: "done" } : isDenied ? { outcome: "refused" } : endingOf(error);
     const ended = { ...this.#entry, ending: { ...ending, after: this.#after } };
     try {
       await queueOutcome(ended);

@@ -1,3 +1,4 @@
+import { causingRequestId } from "./aws/call-count.ts";
 import { now } from "./clock.ts";
 import { countFault } from "./metrics.ts";
 
@@ -76,6 +77,7 @@ function write(level: "error" | "info" | "warn", event: string, fields: LogField
     level,
     time: now().toISOString(),
     event,
+    requestId: causingRequestId(),
     ...rest,
     ...(error === undefined ? {} : { error: describeError(error) }),
   };

@@ -203,12 +203,12 @@ it("fails when it has too many rows, its list is deleted, or the organization is
     await updateItem(ExportRecord, updateOf(key, { set: { rows } }));
     return job;
   };
-  const most = await begin({ contacts: {} }, 999_998);
-  const failing = [await begin({ contacts: {} }, 999_999), await begin({ transactions: {} })];
+  const most = await begin({ contacts: {} }, 9_999_998);
+  const failing = [await begin({ contacts: {} }, 9_999_999), await begin({ transactions: {} })];
   const suspended = await begin({ contacts: {} });
   await deleteItem(keys.wallet(organizationId));
   for (const job of [most, ...failing]) await runExport(job, () => 0);
-  expect(await storedExport(most)).toMatchObject({ status: "ready", rows: 1_000_000 });
+  expect(await storedExport(most)).toMatchObject({ status: "ready", rows: 10_000_000 });
   const suspension = { set: { suspendedAt: new Date().toISOString() } };
   await updateItem(z.unknown(), updateOf(keys.organization(organizationId), suspension));
   await runExport(suspended, () => 0);

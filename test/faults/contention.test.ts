@@ -129,18 +129,23 @@ it("the log names the keys of a throttled request and DynamoDB's reason, and the
   expect(request?.awsCalls).toBeGreaterThan(3);
   expect(request?.awsMs).toBeGreaterThan(0);
 
-  const { id } = await customer.send();
+  // Its carrier rejects it, which the sender logs.
+  const { id } = await customer.send({ to: "15005550002" });
   await vi.waitFor(() => {
     const sends = log.map((line) => Logged.parse(JSON.parse(line)));
-    expect(
-      sends.filter(({ route }) => route === "POST /v1/sms/send").map((line) => line.messageIds),
-    ).toContainEqual([id]);
+    const sent = sends.filter(({ route }) => route === "POST /v1/sms/send");
+    const accepted = sent.find(({ messageIds }) => messageIds?.join() === id);
+    const failed = sends.find(({ messageId }) => messageId === id);
+    expect(accepted?.requestId).toEqual(expect.any(String));
+    expect(failed).toMatchObject({ event: "message.failed", requestId: accepted?.requestId });
   }, patience);
 });
 
 const Logged = z.looseObject({
   event: z.optional(z.string()),
   route: z.optional(z.string()),
+  requestId: z.optional(z.string()),
+  messageId: z.optional(z.string()),
   awsCalls: z.optional(z.int()),
   awsMs: z.optional(z.int()),
   messageIds: z.optional(z.array(z.string())),

@@ -4,14 +4,17 @@ import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { listenOnLoopback } from "../../infra/loopback.ts";
+import { noticeOf, paymentsCompared } from "../../shared/figures/operators/record.ts";
 import { newPayment } from "../../shared/money/payments/create.ts";
 import { findPayment, paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";
 import { readSecretText } from "../../shared/platform/aws/read-secret.ts";
+import { dayMs, dayOf } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
-import { putItem, updateOf } from "../../shared/platform/table/write.ts";
+import { putItem, putOf, updateOf } from "../../shared/platform/table/write.ts";
 import type { Customer } from "../support/api.ts";
+import { runSchedule } from "../support/functions.ts";
 import { auditLog, jsonOf, objectsIn, operator, outputOf, rejectionOf } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
@@ -40,6 +43,21 @@ async function put({ organizationId }: Customer, fields: Partial<PaymentRecord>)
   await putItem(paymentPut(payment));
   return payment;
 }
+
+it("the daily comparisons are listed without a key of the provider, with missing days and differences", async () => {
+  const yesterday = dayOf(new Date(Date.now() - dayMs).toISOString());
+  const list = async () => operator("payments list-comparisons --days 1");
+  const without = `Warning: days without a comparison: ${yesterday}\n`;
+  expect(await list()).toEqual({ code: 1, out: "0 comparisons, 0 differences\n", err: without });
+  await runSchedule(operated.gateway, "ComparePayments");
+  expect(await list()).toEqual({ code: 1, out: "1 comparisons, 0 differences\n", err: without });
+  const { key, record } = noticeOf({ what: paymentsCompared }, yesterday);
+  await putItem(putOf(key, record));
+  expect(await list()).toEqual({ code: 0, out: "2 comparisons, 0 differences\n", err: "" });
+  const difference = noticeOf({ what: "payment missing", paymentId: "pay_1" }, yesterday);
+  await putItem(putOf(difference.key, difference.record));
+  expect(await list()).toMatchObject({ code: 1, out: expect.stringMatching(/ missing +pay_1/) });
+});
 
 it("a bank transfer is a payment with tax, which the operator sees, once for each reference", async () => {
   const customer = await register();

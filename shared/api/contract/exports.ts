@@ -44,7 +44,7 @@ export type ExportedList = z.infer<typeof ExportedList>;
 export const ExportStatus = z.enum(["running", "ready", "failed"]).register(z.globalRegistry, {
   id: "ExportStatus",
   description:
-    "`failed`: the list has more than 1,000,000 rows or 1,000 columns, or meanwhile it was deleted or the organization suspended.",
+    "`failed`: the list has more than 10,000,000 rows or 1,000 columns, or meanwhile it was deleted or the organization suspended.",
 });
 
 export const Export = z

@@ -20,7 +20,7 @@ import { readRows } from "./rows.ts";
  * requires the cursor that it began with, so of parallel, repeated or late jobs only one adds rows, and the others end.
  */
 
-const maxRows = 1_000_000;
+const maxRows = 10_000_000;
 const maxColumns = 1_000;
 
 /** The rows of one read. With the longest texts they still fit into a transaction, which has at most 4 MB. */

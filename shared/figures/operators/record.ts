@@ -28,6 +28,9 @@ export type OperatorNoticeRecord = z.infer<typeof OperatorNoticeRecord>;
 
 export const unusualSpend = "unusual spend";
 
+/** A completed comparison with the payment provider. */
+export const paymentsCompared = "payments compared";
+
 /** Returns a notice of the present moment, for a day. */
 export function noticeOf(
   fields: Omit<OperatorNoticeRecord, "at" | "day" | "entity" | "expiresAt">,

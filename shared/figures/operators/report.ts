@@ -12,7 +12,7 @@ import { findItem, findTogether, itemsOf } from "../../platform/table/read.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { findOrganization } from "../../tenancy/organizations/record.ts";
 import { listReviews } from "../../tenancy/reviews.ts";
-import { OperatorNoticeRecord, readNotices, unusualSpend } from "./record.ts";
+import { OperatorNoticeRecord, paymentsCompared, readNotices, unusualSpend } from "./record.ts";
 
 /*
  * The work that waits for the operators, and the emails about it.
@@ -47,7 +47,7 @@ export async function operatorsText(notice: OperatorNotice): Promise<EmailText |
   switch (notice.what) {
     case "daily": {
       // The notices of both days, because the email may be later than the one before. Those of a night are in two emails.
-      const notices = await readNotices(1);
+      const notices = (await readNotices(1)).filter(({ what }) => what !== paymentsCompared);
       return textOf("Open work of today", [
         ...section("Reviews that wait (kyc list, sender-ids list)", await reviewLines()),
         ...section("Open disputes (payments list --disputed)", (await readDisputed()).map(disputeLine)),

@@ -6,17 +6,29 @@ interface AwsCalls {
   awsMs: number;
 }
 
-const counting = new AsyncLocalStorage<AwsCalls>();
+interface Counted extends AwsCalls {
+  readonly requestId: string | undefined;
+}
 
-/** Counts the requests to AWS of some work. */
-export async function countingAwsCalls<Result>(work: () => Promise<Result>): Promise<Result> {
-  return counting.run({ awsCalls: 0, awsMs: 0 }, work);
+const counting = new AsyncLocalStorage<Counted>();
+
+/** Counts the requests to AWS of some work. @param requestId of the customer's request that caused it */
+export async function countingAwsCalls<Result>(
+  work: () => Promise<Result>,
+  requestId: string | undefined,
+): Promise<Result> {
+  return counting.run({ awsCalls: 0, awsMs: 0, requestId }, work);
 }
 
 /** Returns the counts so far; undefined where nothing is counted. */
 export function awsCallsSoFar(): Readonly<AwsCalls> | undefined {
   const count = counting.getStore();
   return count && { awsCalls: count.awsCalls, awsMs: Math.round(count.awsMs) };
+}
+
+/** Returns the ID of the request that caused the present work; undefined without one. */
+export function causingRequestId(): string | undefined {
+  return counting.getStore()?.requestId;
 }
 
 /** Counts a request, with its repetitions. @param startedMs by the clock `performance` */

@@ -129,7 +129,8 @@ export function pipeline<const R extends Route, Organization = unknown>(
   // The middlewares above have made a response of the handler's result or error.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const handled = handler as unknown as LambdaHandler;
-  return async (event, context) => countingAwsCalls(async () => handled(event, context));
+  return async (event, context) =>
+    countingAwsCalls(async () => handled(event, context), event.requestContext.requestId);
 }
 
 /** Wraps the handler's result. */

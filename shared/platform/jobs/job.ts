@@ -16,6 +16,9 @@ export class ReturnsLater extends Error {}
 /** The attribute of a job that was parked and redriven: its first queue time, in milliseconds since the epoch. */
 export const queuedAtAttribute = "queuedAtMs";
 
+/** The attribute of a job that a request caused: the request's ID, which the worker's log lines have. */
+export const requestIdAttribute = "requestId";
+
 /** The longest delay of an SQS message. A job that is due later waits in the table. */
 export const maxDelaySeconds = 900;
 

@@ -1,7 +1,8 @@
+import { causingRequestId } from "../aws/call-count.ts";
 import { SendMessageBatchCommand, SendMessageCommand, Sqs } from "../aws/sqs.ts";
 import { config } from "../config.ts";
 import type { QueueName } from "../queue-names.ts";
-import type { QueuedJob } from "./job.ts";
+import { requestIdAttribute, type QueuedJob } from "./job.ts";
 
 /** The most messages in one call of SQS. */
 const maxBatch = 10;
@@ -34,10 +35,22 @@ async function enqueueOn(queue: QueueName, jobs: readonly QueuedJob[]): Promise<
   }
 }
 
-function message(job: QueuedJob): { MessageBody: string; MessageGroupId: string; DelaySeconds?: number } {
+/** A job as SQS receives it. */
+interface SqsMessage {
+  readonly MessageBody: string;
+  readonly MessageGroupId: string;
+  readonly DelaySeconds?: number;
+  readonly MessageAttributes?: Readonly<Record<string, { DataType: "String"; StringValue: string }>>;
+}
+
+function message(job: QueuedJob): SqsMessage {
+  const requestId = causingRequestId();
   return {
     MessageBody: JSON.stringify(job.body),
     MessageGroupId: job.group,
     ...(job.delaySeconds === undefined ? {} : { DelaySeconds: job.delaySeconds }),
+    ...(requestId === undefined
+      ? {}
+      : { MessageAttributes: { [requestIdAttribute]: { DataType: "String", StringValue: requestId } } }),
   };
 }

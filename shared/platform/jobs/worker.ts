@@ -3,9 +3,10 @@ import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord, SQSRecordAttributes } from "aws-lambda";
 import type * as z from "zod/mini";
 
+import { countingAwsCalls } from "../aws/call-count.ts";
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
-import { queuedAtAttribute, ReturnsLater } from "./job.ts";
+import { queuedAtAttribute, requestIdAttribute, ReturnsLater } from "./job.ts";
 
 /**
  * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
@@ -36,12 +37,16 @@ export function worker<Job, Result, Batch = undefined>(
       const batch = begin?.();
       const results = await Promise.allSettled(
         Records.map(async (record) =>
-          work(
-            schema.parse(JSON.parse(record.body)),
-            remainingTimeMs,
-            firstQueuedAt(record),
-            batch,
-            record.attributes,
+          countingAwsCalls(
+            async () =>
+              work(
+                schema.parse(JSON.parse(record.body)),
+                remainingTimeMs,
+                firstQueuedAt(record),
+                batch,
+                record.attributes,
+              ),
+            requestIdOf(record),
           ),
         ),
       );
@@ -53,14 +58,19 @@ export function worker<Job, Result, Batch = undefined>(
   return handler as unknown as ReturnType<typeof worker>;
 }
 
+function requestIdOf({ messageAttributes }: Partial<SQSRecord>): string | undefined {
+  return messageAttributes?.[requestIdAttribute]?.stringValue;
+}
+
 function firstQueuedAt({ attributes, messageAttributes = {} }: Partial<SQSRecord>): Date {
   const { stringValue = attributes?.SentTimestamp } = messageAttributes[queuedAtAttribute] ?? {};
   return new Date(Number(stringValue));
 }
 
-function logFailure(error: unknown, { messageId, attributes }: SQSRecord): void {
+function logFailure(error: unknown, record: SQSRecord): void {
+  const { messageId, attributes } = record;
   const attempt = Number(attributes.ApproximateReceiveCount);
-  log.warn("job.failed", { queueMessageId: messageId, attempt, error });
+  log.warn("job.failed", { requestId: requestIdOf(record), queueMessageId: messageId, attempt, error });
   if (!(error instanceof ReturnsLater)) countMetrics({ FailedJobs: 1 });
   countFault();
 }

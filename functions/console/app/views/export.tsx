@@ -1,6 +1,7 @@
 import type { Export as ExportOf, ExportedList } from "../../../../shared/api/contract/exports.ts";
 import { withoutGuard } from "../../../../shared/figures/exports/csv.ts";
 import { api } from "../api.ts";
+import { filesOf } from "../export-files.ts";
 import { takeBegun } from "../parts/export.tsx";
 import { Loaded, useLoad, usePolling, Waiting } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
@@ -39,8 +40,8 @@ function State({ of }: { of: ExportOf }) {
   if (status === "failed") {
     return (
       <Notice tone="bad">
-        The export failed: it has more than 1,000,000 rows or 1,000 columns, or meanwhile the list was deleted
-        or your organization suspended. Filter the list, and export it again.
+        The export failed: it has more than 10,000,000 rows or 1,000 columns, or meanwhile the list was
+        deleted or your organization suspended. Filter the list, and export it again.
       </Notice>
     );
   }
@@ -77,16 +78,27 @@ function Ready({ of }: { of: ExportOf }) {
   );
 }
 
-/** Reads the parts of an export, and lets the browser save them as one file. */
+/** A spreadsheet shows at most 1,048,576 rows, and a browser has too little memory for much more. */
+const rowsOfFile = 1_000_000;
+
+/** Reads the parts of an export, and lets the browser save them as one file, or several if it is large. */
 async function save({ id, list, parts, rows }: ExportOf, kind: FileKind): Promise<void> {
-  const texts: string[] = [];
+  let count = 0;
+  for await (const texts of filesOf(readParts(id, parts), rowsOfFile)) {
+    count += 1;
+    if (rows > maxConvertedRows) {
+      const name = rows > rowsOfFile ? `${list}-${count}` : list;
+      saveFile(`${name}.csv`, new Blob(["\uFEFF", ...texts]));
+    } else {
+      const table = parseCsv(texts.join("")).map((cells) => cells.map(withoutGuard));
+      await saveTable(list, table, kind);
+    }
+  }
+  announce(`${countText(rows, "row")} saved${count > 1 ? ` in ${count} files` : ""}.`);
+}
+
+async function* readParts(id: string, parts: number): AsyncGenerator<string> {
   for (let part = 1; part <= parts; part += 1) {
-    texts.push((await api().getExportPart({ params: { id, part: String(part) } })).csv);
+    yield (await api().getExportPart({ params: { id, part: String(part) } })).csv;
   }
-  if (rows > maxConvertedRows) saveFile(`${list}.csv`, new Blob(["\uFEFF", ...texts]));
-  else {
-    const table = parseCsv(texts.join("")).map((cells) => cells.map(withoutGuard));
-    await saveTable(list, table, kind);
-  }
-  announce(`${countText(rows, "row")} saved.`);
 }
