@@ -9,6 +9,7 @@ import { errorCodes, failureTable, sandboxNumberTable } from "../../shared/api/o
 import { publicOperations } from "../../shared/api/routes.ts";
 import { errorsOf } from "../../shared/api/routes/route.ts";
 import { projectRoot } from "../project-root.ts";
+import { pythonVersion } from "../sdks/wheel.ts";
 import { fieldList, markdownText } from "./fields.ts";
 import type { ApiDocument } from "./operation-pages.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
@@ -47,7 +48,8 @@ export async function guidePages(): Promise<Page[]> {
         .replace("{{failures}}", failureTable())
         .replace("{{sandboxNumbers}}", sandboxNumberTable())
         .replace("{{senderRules}}", senderRuleTable())
-        .replaceAll("{{version}}", apiVersion);
+        .replaceAll("{{version}}", apiVersion)
+        .replaceAll("{{pythonVersion}}", pythonVersion);
       const [, title = "", first = ""] = /^# (.+)\n\n((?:.+\n)+)/.exec(markdown) ?? [];
       return {
         path: name === "start" ? "" : `guides/${name}`,

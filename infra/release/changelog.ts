@@ -1,11 +1,12 @@
 const unreleased = "## Unreleased\n";
 
 /**
- * The section of one version, without its heading.
+ * Returns the section of one version without its heading; that of the unreleased changes for a version such as `0.5.0-dev.0`.
  * @throws Error if the changelog has no such section, or an empty one
  */
 export function notesOf(changelog: string, version: string): string {
-  const [, rest] = changelog.split(new RegExp(`^## ${version.replaceAll(".", "\\.")}(?: .*)?$`, "m"));
+  const heading = version.includes("-") ? "Unreleased" : version.replaceAll(".", "\\.");
+  const [, rest] = changelog.split(new RegExp(`^## ${heading}(?: .*)?$`, "m"));
   const notes = rest?.split(/^## /m)[0]?.trim();
   if (notes === undefined || notes === "") throw new Error(`CHANGELOG.md has no notes for ${version}`);
   return `${notes}\n`;

@@ -10,10 +10,13 @@ import { pythonFiles, synchronous } from "./python.ts";
 
 const sourceFolder = path.join(projectRoot, "shared/api/client/python");
 
+/** The version as Python writes it: `0.5.0-dev.0` is `0.5.0.dev0`. */
+export const pythonVersion = apiVersion.replace("-dev.", ".dev");
+
 /** The description of the package, before its README. */
 const metadata = `Metadata-Version: 2.4
 Name: sms-gateway
-Version: ${apiVersion}
+Version: ${pythonVersion}
 Summary: The Python SDK for sending SMS
 License-Expression: MIT
 License-File: LICENSE
@@ -38,10 +41,10 @@ export async function writeWheel(folder: string): Promise<string> {
     add(`sms_gateway/${name}`, content);
     if (name === "_async.py") add("sms_gateway/_sync.py", synchronous(content));
   }
-  for (const [name, content] of Object.entries(pythonFiles(sdkContract(), apiVersion))) {
+  for (const [name, content] of Object.entries(pythonFiles(sdkContract(), pythonVersion))) {
     add(`sms_gateway/${name}`, content);
   }
-  const about = `sms_gateway-${apiVersion}.dist-info`;
+  const about = `sms_gateway-${pythonVersion}.dist-info`;
   add(`${about}/licenses/LICENSE`, await readFile(path.join(projectRoot, "LICENSE")));
   const readme = await readFile(path.join(sourceFolder, "README.md"), "utf8");
   add(`${about}/METADATA`, `${metadata}\n${readme}`);
@@ -51,7 +54,7 @@ export async function writeWheel(folder: string): Promise<string> {
       `${name},sha256=${createHash("sha256").update(content).digest("base64url")},${content.length}\n`,
   );
   add(`${about}/RECORD`, `${records.join("")}${about}/RECORD,,\n`);
-  const file = path.join(folder, `sms_gateway-${apiVersion}-py3-none-any.whl`);
+  const file = path.join(folder, `sms_gateway-${pythonVersion}-py3-none-any.whl`);
   await writeFile(file, zipOf(files));
   return file;
 }

@@ -161,7 +161,7 @@ it.each(roles.filter((role) => role !== "operator"))(
   async (role) => {
     const page = await readFile("infra/operator/README.md", "utf8");
     const row = page.split("\n").find((line) => line.startsWith(`| \`${role}\` `)) ?? "";
-    const named = row.split(";").flatMap((group) => {
+    const named = row.split(/[;.] /).flatMap((group) => {
       const [first = "", ...verbs] = [...group.matchAll(/`([^`]+)`/g)]
         .map(([, code = ""]) => code)
         .filter((code) => code !== role);

@@ -48,6 +48,7 @@ describe("the changelog", () => {
     expect(released).toContain("## Unreleased\n\n## 1.1.0 (2026-02-03)\n\n- New.\n");
     expect(notesOf(released, "1.1.0")).toBe("- New.\n");
     expect(notesOf(released, "1.0.0")).toBe("- Old.\n");
+    expect(notesOf(changelog, "1.1.0-dev.0")).toBe("- New.\n");
   });
 
   it("is not released without entries, nor quoted for a version that it does not have", () => {

@@ -76,7 +76,7 @@ async function downloadAndInstall(gatewayUrl: string, folder: string, withPython
   if (!withPython) return;
   const environment = path.join(folder, "python");
   await run("python3", ["-m", "venv", environment]);
-  const wheel = await download(`sms_gateway-${version}-py3-none-any.whl`);
+  const wheel = await download(`sms_gateway-${version.replace("-dev.", ".dev")}-py3-none-any.whl`);
   const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel];
   await run(path.join(environment, "bin/python"), install);
 }
