@@ -12,12 +12,12 @@ import { mcpTools } from "../shared/api/openapi/tools.ts";
 import { fontFiles } from "../shared/money/invoices/fonts.ts";
 import { bundleForBrowser } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
+import { bundleFolder, bundlesFolder } from "./bundle-folder.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
 import { projectRoot } from "./project-root.ts";
 import { servedPackages } from "./sdks/served.ts";
 
-const bundlesFolder = path.join(projectRoot, ".build/functions");
 const handlersFolder = path.join(projectRoot, ".build/handlers");
 const partsFolder = path.join(projectRoot, ".build/parts");
 
@@ -269,9 +269,4 @@ async function sources(pattern: string): Promise<string[]> {
     names.push(file.replace(/\.ts$/, "").replaceAll(path.sep, "/"));
   }
   return names.toSorted();
-}
-
-/** Returns the folder with the bundle of `functions/<name>.ts`. */
-export function bundleFolder(name: string): string {
-  return path.join(bundlesFolder, name);
 }

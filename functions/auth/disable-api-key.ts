@@ -1,4 +1,4 @@
-import { disableApiKey } from "../../shared/accounts/api-keys/disable.ts";
+import { disableApiKey } from "../../shared/accounts/api-keys/disable-and-revoke.ts";
 import { endpoint } from "../../shared/accounts/callers/endpoint.ts";
 import * as routes from "../../shared/api/routes/api-keys.ts";
 import { webhooksMadeWith } from "../../shared/webhooks/webhooks.ts";

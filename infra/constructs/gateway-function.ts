@@ -19,7 +19,7 @@ import { Construct } from "constructs";
 import type { KeyFamily } from "../../shared/platform/table/key-families.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { tableActions, type Access } from "../access.ts";
-import { bundleFolder } from "../bundle.ts";
+import { bundleFolder } from "../bundle-folder.ts";
 import { withBrandImages } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";

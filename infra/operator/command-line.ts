@@ -31,6 +31,7 @@ import { listOrganizations, listUnusual } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
 import { printable } from "./output.ts";
 import { pausesOfPayments, sendingCommands } from "./pauses.ts";
+import { paymentComparisonCommands } from "./payment-comparisons.ts";
 import { paymentCommands } from "./payments.ts";
 import { priceOverrideCommands } from "./price-overrides.ts";
 import { priceCommands } from "./prices.ts";
@@ -59,6 +60,7 @@ export const commands: readonly OperatorCommand[] = [
   ...movementCommands,
   ...walletCommands,
   ...paymentCommands,
+  ...paymentComparisonCommands,
   ...approvalCommands([...movementCommands, ...paymentCommands]),
   ...pausesOfPayments,
   ...lostPaymentCommands,

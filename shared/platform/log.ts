@@ -1,4 +1,4 @@
-import { causingRequestId } from "./aws/call-count.ts";
+import { causingRequestId } from "./call-count.ts";
 import { now } from "./clock.ts";
 import { countFault } from "./metrics.ts";
 

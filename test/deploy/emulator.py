@@ -3,6 +3,7 @@ program, such as GATEWAY_PORT and AUTH. The fixes patch the version that require
 
 import atexit
 import copy
+import hashlib
 import json
 import os
 import shutil
@@ -13,7 +14,7 @@ import threading
 import time
 
 from ministack import app
-from ministack.core import iam_actions, lambda_runtime
+from ministack.core import iam_actions, lambda_runtime, responses
 from ministack.services import apigateway, dynamodb, lambda_svc, sts
 from ministack.services.cloudformation import provisioners
 
@@ -172,6 +173,19 @@ def create_whole_table(logical_id, table, stack):
 
 
 tables["create"] = create_whole_table
+
+# It derives a generated name from the stack and the resource alone. So the stack of a stage in another region would take over
+# the table, the roles and the buckets of the first one. In AWS each of these names has an end of its own.
+name_resource = provisioners._physical_name
+
+
+def name_resource_of_region(*resource, **named):
+    name = name_resource(*resource, **named)
+    end = hashlib.sha256(f"{responses.get_region()}:{name}".encode()).hexdigest()[:13]
+    return name[:-13] + (end if name.islower() else end.upper())
+
+
+provisioners._physical_name = name_resource_of_region
 
 # In an update of a nested stack it loses the attributes of unchanged resources.
 attributes = {}

@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "./without-eval.ts";
 import { createClient, RequestError, type Client } from "../../../shared/api/client/client.ts";
-import { requestPassword } from "./reauthentication.ts";
+import { requestPassword } from "./password-request.ts";
 import { leaveFor } from "./router.ts";
 import {
   clearSession,

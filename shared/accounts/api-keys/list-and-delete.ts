@@ -20,7 +20,7 @@ import {
   readApiKey,
 } from "../../tenancy/api-keys/record.ts";
 import { releaseQuota } from "../../tenancy/organizations/quota.ts";
-import { disableApiKey } from "./disable.ts";
+import { disableApiKey } from "./disable-and-revoke.ts";
 import { endKeysMadeWith } from "./end.ts";
 import { keyManagerOf, requireEndable } from "./limits.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+import { countAwsCall } from "../call-count.ts";
 import { now } from "../clock.ts";
-import { countAwsCall } from "./call-count.ts";
 import { correctClock, signingTime } from "./clock-skew.ts";
 import type { AwsCommand } from "./command.ts";
 import { currentCredentials } from "./credentials.ts";

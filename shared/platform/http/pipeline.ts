@@ -10,7 +10,7 @@ import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "
 import type { Page } from "../../api/contract/primitives.ts";
 import { statusOf, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import type { Actor, Viewer } from "../auth/actor.ts";
-import { awsCallsSoFar, countingAwsCalls } from "../aws/call-count.ts";
+import { awsCallsSoFar, countingAwsCalls } from "../call-count.ts";
 import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";

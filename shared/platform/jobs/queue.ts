@@ -1,5 +1,5 @@
-import { causingRequestId } from "../aws/call-count.ts";
 import { SendMessageBatchCommand, SendMessageCommand, Sqs } from "../aws/sqs.ts";
+import { causingRequestId } from "../call-count.ts";
 import { config } from "../config.ts";
 import type { QueueName } from "../queue-names.ts";
 import { requestIdAttribute, type QueuedJob } from "./job.ts";

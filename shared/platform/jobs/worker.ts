@@ -3,7 +3,7 @@ import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord, SQSRecordAttributes } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { countingAwsCalls } from "../aws/call-count.ts";
+import { countingAwsCalls } from "../call-count.ts";
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 import { queuedAtAttribute, requestIdAttribute, ReturnsLater } from "./job.ts";

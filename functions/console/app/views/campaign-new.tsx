@@ -19,8 +19,8 @@ import { isoOf } from "../parts/time.tsx";
 import { fieldsOf, singleBraces, unknownPlaceholder, withFieldNames } from "../placeholders.ts";
 import { messageOf, FieldProblem } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
-import { usableSenders } from "../sender-ids.ts";
 import { expiryChoices, given, secondsOf, senderIn } from "../typed.ts";
+import { usableSenders } from "../usable-senders.ts";
 
 const kinds = [
   ["marketing", "Marketing"],

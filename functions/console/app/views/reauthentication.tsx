@@ -1,7 +1,7 @@
 import { api } from "../api.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { PasswordForm, useLoginForm } from "../parts/login-fields.tsx";
-import { settlePasswordRequest, isPasswordRequested } from "../reauthentication.ts";
+import { settlePasswordRequest, isPasswordRequested } from "../password-request.ts";
 import { session } from "../session.ts";
 import { given } from "../typed.ts";
 

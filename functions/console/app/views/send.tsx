@@ -22,8 +22,8 @@ import { TemplatePicker } from "../parts/template-picker.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
-import { usableSenders } from "../sender-ids.ts";
 import { expiryChoices, given, numberIn, phoneCountry, secondsOf, senderIn, typedForm } from "../typed.ts";
+import { usableSenders } from "../usable-senders.ts";
 
 const messageTypes = [
   ["", "Not specified"],

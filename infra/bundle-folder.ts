@@ -1,0 +1,11 @@
+import path from "node:path";
+
+import { projectRoot } from "./project-root.ts";
+
+/** The folder with the bundles of all functions. */
+export const bundlesFolder = path.join(projectRoot, ".build/functions");
+
+/** Returns the folder with the bundle of `functions/<name>.ts`. */
+export function bundleFolder(name: string): string {
+  return path.join(bundlesFolder, name);
+}

@@ -1,0 +1,74 @@
+import {
+  BatchWriteItemCommand,
+  CreateTableCommand,
+  DescribeTableCommand,
+  DynamoDBClient,
+  paginateScan,
+  UpdateContinuousBackupsCommand,
+  UpdateTimeToLiveCommand,
+  waitUntilTableExists,
+  type AttributeValue,
+} from "@aws-sdk/client-dynamodb";
+import {
+  CreateSecretCommand,
+  GetSecretValueCommand,
+  SecretsManagerClient,
+} from "@aws-sdk/client-secrets-manager";
+import { expect } from "vitest";
+
+import { timeToLiveField } from "../../infra/constructs/gateway-table.ts";
+
+/* The emulator has no replicas. These make what a replica has left in another region when the first one is lost. */
+
+/** The most items that DynamoDB writes in one request. */
+const itemsOfRequest = 25;
+
+/** Copies a table to another region, under its name: its keys, its indexes, its settings and all its items. */
+export async function replicate(TableName: string, region: string): Promise<void> {
+  const here = new DynamoDBClient();
+  const there = new DynamoDBClient({ region });
+  const { Table } = await here.send(new DescribeTableCommand({ TableName }));
+  await there.send(
+    new CreateTableCommand({
+      TableName,
+      KeySchema: Table?.KeySchema,
+      AttributeDefinitions: Table?.AttributeDefinitions,
+      GlobalSecondaryIndexes: Table?.GlobalSecondaryIndexes?.map(({ IndexName, KeySchema, Projection }) => ({
+        IndexName,
+        KeySchema,
+        Projection,
+      })),
+      BillingMode: "PAY_PER_REQUEST",
+      DeletionProtectionEnabled: true,
+    }),
+  );
+  await waitUntilTableExists({ client: there, maxWaitTime: 60 }, { TableName });
+  const TimeToLiveSpecification = { AttributeName: timeToLiveField, Enabled: true };
+  await there.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  await there.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+  for await (const { Items = [] } of paginateScan({ client: here }, { TableName, ConsistentRead: true }))
+    await write(Items, TableName, there);
+}
+
+async function write(
+  items: readonly Record<string, AttributeValue>[],
+  TableName: string,
+  client: DynamoDBClient,
+): Promise<void> {
+  for (let first = 0; first < items.length; first += itemsOfRequest) {
+    const requests = items
+      .slice(first, first + itemsOfRequest)
+      .map((Item) => ({ PutRequest: { Item } }));
+    const written = await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: requests } }));
+    expect(written.UnprocessedItems ?? {}).toEqual({});
+  }
+}
+
+/** Creates a secret with the value of another one in another region. @returns its ARN */
+export async function copySecret(SecretId: string, Name: string, region: string): Promise<string> {
+  const { SecretString } = await new SecretsManagerClient().send(new GetSecretValueCommand({ SecretId }));
+  const there = new SecretsManagerClient({ region });
+  const { ARN = "" } = await there.send(new CreateSecretCommand({ Name, SecretString }));
+  return ARN;
+}
