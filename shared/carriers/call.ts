@@ -1,8 +1,8 @@
-import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 
 import { withAllDigits } from "../platform/all-digits.ts";
 import { now, secondMs } from "../platform/clock.ts";
+import { requestOf } from "../platform/http/client-of.ts";
 import type { SubmitResult } from "./carrier.ts";
 import { textOfResponse } from "./response-text.ts";
 
@@ -121,7 +121,7 @@ export async function callCarrier(
         agent: false,
         maxHeaderSize: maxHeaderBytes,
       };
-      const outgoing = (isSecure ? httpsRequest : httpRequest)(url, options, resolve);
+      const outgoing = requestOf(url.protocol)(url, options, resolve);
       outgoing.on("socket", (socket) => {
         tooSlow = setTimeout(
           () => outgoing.destroy(new UnreachableError("ConnectTimeout")),

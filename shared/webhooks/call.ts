@@ -1,8 +1,6 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
-
 import type { WebhookPayload } from "../api/contract/webhooks.ts";
 import { epochSeconds, now, secondMs } from "../platform/clock.ts";
+import { requestOf } from "../platform/http/client-of.ts";
 import { guardedLookup, isPublicHost, RejectedHost } from "../platform/http/webhook-target.ts";
 import { timedOut } from "./in-flight-calls.ts";
 import type { WebhookRecord } from "./record.ts";
@@ -48,7 +46,7 @@ export async function callWebhook(
     "webhook-signature": standardSignatures(webhook, at, message),
   };
   const signal = AbortSignal.timeout(callTimeoutMs);
-  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+  const request = requestOf(url.protocol);
   try {
     if (!isPublicHost(url)) throw new RejectedHost();
     return await new Promise((resolve, reject) => {

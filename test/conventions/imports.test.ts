@@ -130,6 +130,16 @@ it("shared code imports neither functions nor infrastructure", () => {
   expect(breaches(/^shared\//, (imported) => imported.startsWith("shared/"))).toEqual([]);
 });
 
+it("shared code loads no HTTP client of Node until it calls something, because that costs 40 ms of each cold start", async () => {
+  const loading: string[] = [];
+  for await (const file of glob("{shared,functions}/**/*.ts")) {
+    if (file.includes("/app/")) continue;
+    const source = await readFile(file, "utf8");
+    if (/^import (?!type ).*"node:(http|https|http2)";$/m.test(source)) loading.push(file);
+  }
+  expect(loading).toEqual([]);
+});
+
 it("functions import shared code, never each other", () => {
   expect(
     breaches(/^functions\/(?!(console|docs)\/app\/)/, (imported) => imported.startsWith("shared/")),

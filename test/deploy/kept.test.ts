@@ -1,87 +1,46 @@
 import {
   DynamoDBClient,
   RestoreTableToPointInTimeCommand,
-  UpdateContinuousBackupsCommand,
-  UpdateTableCommand,
-  UpdateTimeToLiveCommand,
   waitUntilTableExists,
 } from "@aws-sdk/client-dynamodb";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
 import { isNightly } from "../support/second-opinions.ts";
+import { account, everythingOf, expectToWork, lastingOutputs } from "./kept-customer.ts";
+import { copySecret, hasDeferredJob, replicate, setUp } from "./replica.ts";
 import { changeStage, destroyStack, letSend, stackOf } from "./stage-changes.ts";
 import {
   deploymentTimeoutMs,
   destroy,
   ending,
   message,
+  operator,
   Organizations,
   outputOf,
+  patienceAfterPause,
   rowsOf,
   smoke,
   statusOf,
   until,
 } from "./stage-commands.ts";
-import { assemblyOf, deploy, runCdk } from "./stages.ts";
+import { assemblyOf, deploy, mustRunCdk, runCdk } from "./stages.ts";
 
 /*
  * The life of the stage `kept`, in the order of the tests. It keeps its data. The global setup deployed it from the last
- * release. It is updated, at night rolled back and updated again, then restored. At last its stack is destroyed, and a new
- * stack adopts its table.
+ * release. It is updated, at night rolled back and updated again, then restored. Its stack is destroyed, and a new stack
+ * adopts its table. At last, at night, it continues in another region.
  */
 
-/** The customer of the stage `kept`. */
-const account = { email: "kept@example.com", password: "correct horse" };
+/** The API key of the customer. */
 let apiKey: string;
-
-/** The API keys of a customer, without the scope `personal`, which the last release does not have. */
-async function apiKeysOf(client: Client): Promise<object> {
-  const { rows } = await client.listApiKeys();
-  return rows.map((key) => ({ ...key, scopes: key.scopes?.filter((scope) => scope !== "personal") }));
-}
-
-/** The data of a customer, as the API shows it. */
-async function everythingOf(client: Client): Promise<object> {
-  return Promise.all([
-    client.getMe(),
-    client.getWallet(),
-    client.listTransactions(),
-    client.listSms(),
-    apiKeysOf(client),
-    client.listWebhooks(),
-    client.listContacts(),
-    client.listTemplates(),
-    client.listCampaigns(),
-    client.listSenderIds(),
-    client.getKyc(),
-  ]);
-}
 
 /** Returns a client with the customer's API key. */
 async function customerOfKept(): Promise<Client> {
   return createClient({ baseUrl: await outputOf("kept", outputNames.apiUrl), credential: apiKey });
-}
-
-/** Lets the customer log in and send, and verifies their wallet. */
-async function expectToWork(customer: Client): Promise<void> {
-  const baseUrl = await outputOf("kept", outputNames.apiUrl);
-  const { user } = await createClient({ baseUrl }).login({ body: account });
-  expect(user.email).toBe(account.email);
-  const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });
-  await ending(customer, id, "sent");
-  const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
-  expect(audit?.findings).toEqual([]);
-}
-
-/** Returns the outputs that no update changes: the address, the table and the keys. */
-async function lastingOutputs(): Promise<string[]> {
-  const { apiUrl, tableName, webhookKeyArn, secondFactorKeyArn } = outputNames;
-  const lasting = [apiUrl, tableName, webhookKeyArn, secondFactorKeyArn];
-  return Promise.all(lasting.map(async (name) => outputOf("kept", name)));
 }
 
 describe("a stage of the last release, updated in place", () => {
@@ -215,13 +174,7 @@ describe.each(isNightly ? ["an earlier moment"] : [])("a restore to %s, as the r
       const lacking = /deletion-protection-enabled[^]*update-time-to-live[^]*update-continuous-backups/;
       await expect(deploy("kept")).rejects.toThrow(lacking);
 
-      await dynamodb.send(new UpdateTableCommand({ TableName: restored, DeletionProtectionEnabled: true }));
-      const TimeToLiveSpecification = { AttributeName: "expiresAt", Enabled: true };
-      await dynamodb.send(new UpdateTimeToLiveCommand({ TableName: restored, TimeToLiveSpecification }));
-      const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
-      await dynamodb.send(
-        new UpdateContinuousBackupsCommand({ TableName: restored, PointInTimeRecoverySpecification }),
-      );
+      await setUp(restored, dynamodb);
       await deploy("kept");
       expect(await everythingOf(customer)).toEqual(before);
       const [audit] = await rowsOf(Organizations, "kept", "wallets", "verify", account.email);
@@ -284,5 +237,67 @@ describe("a stage that keeps its data", () => {
       await expectToWork(customer);
     },
     deploymentTimeoutMs,
+  );
+});
+
+describe.each(isNightly ? ["another region"] : [])("a stage that continues in %s, from a replica", () => {
+  const region = "eu-west-1";
+  const formerRegion = process.env["AWS_REGION"];
+  const Pause = z.object({ pausedReason: z.optional(z.string()) });
+  const pause = async (what: string): Promise<unknown> =>
+    operator("kept", what, "pause", "--reason", "Second region", "--table", tableName);
+  let tableName: string;
+  let before: object;
+
+  // The commands set the region of the stage, and other tests use this process.
+  afterAll(() => {
+    process.env["AWS_REGION"] = formerRegion;
+  });
+
+  it(
+    "needs a stack there before the replica can be paused",
+    async () => {
+      await letSend("kept", false);
+      before = await everythingOf(await customerOfKept());
+      tableName = await outputOf("kept", outputNames.tableName);
+      const copy = async (output: string, name: string): Promise<string> =>
+        copySecret(await outputOf("kept", output), `sms-gateway-kept-${name}`, region);
+      const adoptWebhookKeyArn = await copy(outputNames.webhookKeyArn, "webhook-key");
+      const adoptSecondFactorKeyArn = await copy(outputNames.secondFactorKeyArn, "second-factor-key");
+      await replicate(tableName, region);
+      // The stage first gets an empty table.
+      const adopted = { adoptWebhookKeyArn, adoptSecondFactorKeyArn, adoptTableName: undefined };
+      await changeStage("kept", { region, ...adopted });
+      await expect(pause("sending")).rejects.toThrow("sms-gateway-kept does not exist");
+      await mustRunCdk(["bootstrap", `aws://000000000000/${region}`]);
+      await deploy("kept");
+      expect(await outputOf("kept", outputNames.tableName)).not.toBe(tableName);
+    },
+    2 * deploymentTimeoutMs,
+  );
+
+  it(
+    "has everything that customers have, and sends and charges nothing until the operator resumes both",
+    async () => {
+      await pause("sending");
+      await pause("payments");
+      await changeStage("kept", { adoptTableName: tableName });
+      await deploy("kept");
+      expect(await outputOf("kept", outputNames.tableName)).toBe(tableName);
+      const customer = await customerOfKept();
+      expect(await everythingOf(customer)).toEqual(before);
+      const paused = [{ pausedReason: "Second region" }];
+      expect(await rowsOf(Pause, "kept", "sending", "show")).toEqual(paused);
+      expect(await rowsOf(Pause, "kept", "payments", "show-pause")).toEqual(paused);
+      const { id } = await customer.sendSms({ body: { ...message, to: "15005550000" } });
+      await until("the job waits for the end of the pause", async () => hasDeferredJob("kept"));
+      expect((await customer.getSms({ params: { id } })).status).toBe("queued");
+      await operator("kept", "sending", "resume");
+      await operator("kept", "payments", "resume");
+      await ending(customer, id, "sent", patienceAfterPause);
+      await expectToWork(customer);
+      expect(await smoke("kept")).toMatchObject({ code: 0, err: "" });
+    },
+    2 * deploymentTimeoutMs,
   );
 });

@@ -5,6 +5,7 @@ import {
   DynamoDBClient,
   paginateScan,
   UpdateContinuousBackupsCommand,
+  UpdateTableCommand,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
   type AttributeValue,
@@ -14,9 +15,12 @@ import {
   GetSecretValueCommand,
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
+import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect } from "vitest";
 
 import { timeToLiveField } from "../../infra/constructs/gateway-table.ts";
+import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputOf } from "./stage-commands.ts";
 
 /* The emulator has no replicas. These make what a replica has left in another region when the first one is lost. */
 
@@ -39,16 +43,21 @@ export async function replicate(TableName: string, region: string): Promise<void
         Projection,
       })),
       BillingMode: "PAY_PER_REQUEST",
-      DeletionProtectionEnabled: true,
     }),
   );
   await waitUntilTableExists({ client: there, maxWaitTime: 60 }, { TableName });
-  const TimeToLiveSpecification = { AttributeName: timeToLiveField, Enabled: true };
-  await there.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
-  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
-  await there.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
+  await setUp(TableName, there);
   for await (const { Items = [] } of paginateScan({ client: here }, { TableName, ConsistentRead: true }))
     await write(Items, TableName, there);
+}
+
+/** Gives a table the settings without which no stage adopts it. */
+export async function setUp(TableName: string, client: DynamoDBClient): Promise<void> {
+  await client.send(new UpdateTableCommand({ TableName, DeletionProtectionEnabled: true }));
+  const TimeToLiveSpecification = { AttributeName: timeToLiveField, Enabled: true };
+  await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
+  await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
 }
 
 async function write(
@@ -57,9 +66,7 @@ async function write(
   client: DynamoDBClient,
 ): Promise<void> {
   for (let first = 0; first < items.length; first += itemsOfRequest) {
-    const requests = items
-      .slice(first, first + itemsOfRequest)
-      .map((Item) => ({ PutRequest: { Item } }));
+    const requests = items.slice(first, first + itemsOfRequest).map((Item) => ({ PutRequest: { Item } }));
     const written = await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: requests } }));
     expect(written.UnprocessedItems ?? {}).toEqual({});
   }
@@ -71,4 +78,13 @@ export async function copySecret(SecretId: string, Name: string, region: string)
   const there = new SecretsManagerClient({ region });
   const { ARN = "" } = await there.send(new CreateSecretCommand({ Name, SecretString }));
   return ARN;
+}
+
+/** Returns whether a sender has deferred a job, as it does while sending is paused. */
+export async function hasDeferredJob(stage: string): Promise<boolean> {
+  const QueueUrl = await outputOf(stage, outputNames.queueUrl("transactionalSends"));
+  const { Attributes } = await new SQSClient({ useQueueUrlAsEndpoint: false }).send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ["ApproximateNumberOfMessagesDelayed"] }),
+  );
+  return Attributes?.ApproximateNumberOfMessagesDelayed === "1";
 }

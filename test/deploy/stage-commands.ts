@@ -50,18 +50,31 @@ export async function smoke(stage: string): Promise<Ended> {
 }
 
 /** Waits until something is so. */
-export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+export async function until(
+  what: string,
+  isSo: () => Promise<boolean>,
+  { timeout }: { timeout: number } = patience,
+): Promise<void> {
   await vi.waitFor(
     async () => {
       if (!(await isSo())) throw new Error(`it has not come about that ${what}`);
     },
-    { ...patience, interval: 250 },
+    { timeout, interval: 250 },
   );
 }
 
+/** How long a test waits for a message that a pause of sending has held back. The gateway sends it within three minutes. */
+export const patienceAfterPause = { timeout: 3 * patience.timeout };
+
 /** Waits until a message is sent, or failed. */
-export async function ending(client: Client, id: string, status: "failed" | "sent"): Promise<void> {
-  await until(`${id} is ${status}`, async () => (await client.getSms({ params: { id } })).status === status);
+export async function ending(
+  client: Client,
+  id: string,
+  status: "failed" | "sent",
+  { timeout }: { timeout: number } = patience,
+): Promise<void> {
+  const isSo = async (): Promise<boolean> => (await client.getSms({ params: { id } })).status === status;
+  await until(`${id} is ${status}`, isSo, { timeout });
 }
 
 /** A message that any carrier of a test takes, but for its recipient. */

@@ -70,6 +70,11 @@ it.each(functions)("%s loads less than 300 kB", async (name) => {
   expect((await stat(`${bundleFolder(name)}/index.mjs`)).size).toBeLessThan(300_000);
 });
 
+it.each(functions)("%s loads no HTTP client of Node until it needs one", async (name) => {
+  const index = await readFile(`${bundleFolder(name)}/index.mjs`, "utf8");
+  expect(index).not.toMatch(/\bfrom ?"(node:)?https?"/);
+});
+
 it("the health check includes neither the table nor the sessions nor a schema", async () => {
   // A schema adds 75 kB of zod, the table 15 kB of clients.
   expect((await stat(`${bundleFolder("health/get-health")}/index.mjs`)).size).toBeLessThan(25_800);
