@@ -46,9 +46,11 @@ export default defineConfig({
         test: {
           name: "unit",
           setupFiles: ofEachFile,
-          include: ["test/{conventions,unit}/**/*.test.ts"],
+          include: ["test/unit/**/*.test.ts"],
         },
       },
+      // The rules of the sources, which `npm run check` checks.
+      { test: { name: "conventions", setupFiles: ofEachFile, include: ["test/conventions/**/*.test.ts"] } },
       {
         plugins: mutation(),
         test: { name: "domain", include: ["test/domain/**/*.test.ts"], ...storeOfWorker },

@@ -5,23 +5,28 @@ import { availableParallelism } from "node:os";
 import { projectRoot } from "../infra/project-root.ts";
 
 // `npm run check`: runs the checking scripts of package.json in parallel, one for each core. It prints the output of each
-// when it ends. The type checker and the linter have one thread each, because more threads would check the same types again.
+// when it ends. The tests of the conventions write a report, as all tests do. The type checker and the linter have one thread each, because more threads would check the same types again.
 
 /** The slowest first, so that none runs alone at the end. */
 const scripts = [
   "lint:templates",
   "check:lint",
   "check:types",
+  "test:conventions",
   "check:unused",
   "lint:openapi",
   "check:format",
   "lint:pages",
 ];
 
+const report = "--outputFile.junit=.build/reports/test-conventions.xml";
+
 /** Runs a script, prints what it wrote and how long it took. @returns whether it found nothing */
 async function runScript(script: string): Promise<boolean> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, ["--run", script], {
+  const options =
+    script === "test:conventions" ? ["--", "--reporter=default", "--reporter=junit", report] : [];
+  const child = spawn(process.execPath, ["--run", script, ...options], {
     cwd: projectRoot,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -9,9 +9,10 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { DataServices } from "../../infra/local/data-services.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import { createTable, moduleUrl } from "../support/store-scripts.ts";
 
-const rounds = 5;
+const rounds = isNightly ? 5 : 2;
 const writesAtOnce = 100;
 
 const Items = z.object({ Items: z.array(z.object({ pk: z.object({ S: z.string() }) })) });
