@@ -20,6 +20,7 @@ import { createCampaignTo } from "../support/campaigns.ts";
 import { advance } from "../support/clock.ts";
 import { priceMicros } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { openOrganization } from "../support/wallets.ts";
 
@@ -214,5 +215,5 @@ it(`any sequence of crashes, pauses and repeats reaches each person once, for ex
     expect((await readWallet(organizationId)).balanceMicros).toBe((credited - contacts) * priceMicros);
     expect((await verifyWallet(organizationId)).findings).toEqual([]);
   });
-  await fc.assert(check, { seed, numRuns: 30 });
+  await fc.assert(check, { seed, numRuns: isNightly ? 60 : 12 });
 });

@@ -25,6 +25,7 @@ import {
   readApiKey,
 } from "../../shared/tenancy/api-keys/record.ts";
 import { acceptFor } from "../support/messages.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
@@ -72,7 +73,7 @@ describe("a daily budget", () => {
           true,
         );
       }),
-      { seed, numRuns: 25 },
+      { seed, numRuns: isNightly ? 25 : 10 },
     );
   });
 
