@@ -8,7 +8,7 @@ import { momentOf } from "../../platform/ids.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { queryItems } from "../../platform/table/read.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { deleteItem, type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { UserRecord } from "../../tenancy/users/record.ts";
 import { SessionRecord } from "./record.ts";
@@ -36,7 +36,7 @@ export async function endSession(userId: string, sessionId: string): Promise<voi
   const key = keys.session(userId, sessionId);
   const ofBrowser = await deleteItem(key, { present: ["secretHash"] });
   if (ofBrowser.applied) return;
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const ended = await updateItem(
       UserRecord,
       updateOf(
@@ -46,9 +46,9 @@ export async function endSession(userId: string, sessionId: string): Promise<voi
       ),
     );
     // A deleted user has no sessions.
-    if (ended.applied || ended.found === undefined) return true;
+    if (ended.applied || ended.found === undefined) return "applied";
     await makeRoom(UserRecord.parse(ended.found));
-    return undefined;
+    return "disturbed";
   });
   await deleteItem(key);
 }

@@ -1,5 +1,5 @@
 import { ApiError } from "../../api/contract/errors.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { stepOf, transact, untilUndisturbed, type Step } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
 import { readCampaign, statusOf, type CampaignRecord } from "./record.ts";
 
@@ -19,13 +19,13 @@ export interface Change {
  *   changes repeatedly interfere
  */
 export async function changeState(organizationId: string, campaignId: string, wanted: Change): Promise<void> {
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const record = await readCampaign(organizationId, campaignId);
     const status = statusOf(record);
-    if (status === wanted.to) return wanted.to;
+    if (status === wanted.to) return "applied";
     if (!wanted.from.includes(status)) throw new ApiError("CONFLICT", { message: wanted.rejection });
     await wanted.check?.(record);
     const { outcome } = await transact({ campaign: wanted.writes(record) });
-    return outcome === "committed" ? wanted.to : undefined;
+    return stepOf(outcome === "committed");
   });
 }

@@ -24,7 +24,7 @@ import { readWantedPage } from "../../platform/table/page.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { undefinedIfUnreadable } from "../../platform/table/records.ts";
 import { messageKey } from "../../platform/table/shards.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { findContactOfNumber, fullName } from "../contacts/record.ts";
 
 /** Returns a page of an organization's conversations, in the order of their last inbound messages, newest first. */
@@ -121,12 +121,13 @@ export async function updateConversation(
   { isUnread }: UpdateConversationRequest,
 ): Promise<Conversation> {
   const { lastInboundId } = await readConversation(viewer, id);
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const seen = await readConversation(viewer, id);
     // A message that arrived in the meantime was not read.
-    if (seen.isUnread === isUnread || (!isUnread && seen.lastInboundId !== lastInboundId)) return true;
+    if (seen.isUnread === isUnread || (!isUnread && seen.lastInboundId !== lastInboundId)) return "applied";
     const next = { ...seen, isUnread, version: seen.version + 1 };
-    return (await transact({ changes: changeOf(seen, next) })).outcome === "committed" || undefined;
+    const { outcome } = await transact({ changes: changeOf(seen, next) });
+    return stepOf(outcome === "committed");
   });
   return getConversation(viewer, id);
 }

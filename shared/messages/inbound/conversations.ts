@@ -4,7 +4,7 @@ import { fixedId, isTestId } from "../../platform/ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { deleteItem, deleteOf, insertOf, putItem, putOf, type Write } from "../../platform/table/write.ts";
 import { effectsOf } from "../message/effects.ts";
 import { redactedText, retentionEnd, type MessageRecord } from "../message/record.ts";
@@ -83,11 +83,11 @@ export async function addInbound(inbound: InboundRecord): Promise<void> {
   const conversationId = conversationIdOf(inbound);
   const entryKey = keys.conversationEntry(organizationId, conversationId, id);
   const entry = await putItem(insertOf(entryKey, { entity: "conversationEntry", id, expiresAt }));
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const seen = await findConversation(organizationId, conversationId);
     // A late message makes the conversation unread too.
     const isLast = seen === undefined || seen.lastInboundId < id;
-    if (!isLast && !entry.applied) return true;
+    if (!isLast && !entry.applied) return "applied";
     const next: ConversationRecord = {
       entity: "conversation",
       id: conversationId,
@@ -99,7 +99,8 @@ export async function addInbound(inbound: InboundRecord): Promise<void> {
       version: (seen?.version ?? 0) + 1,
       expiresAt: isLast ? expiresAt : seen.expiresAt,
     };
-    return (await transact({ changes: changeOf(seen, next) })).outcome === "committed" || undefined;
+    const { outcome } = await transact({ changes: changeOf(seen, next) });
+    return stepOf(outcome === "committed");
   });
 }
 
@@ -114,14 +115,14 @@ export async function removeInbound(inbound: InboundRecord): Promise<void> {
 
 /** Deletes a conversation with its place, unless it has a later inbound message. It may be marked as read meanwhile. */
 async function deleteConversation({ organizationId, id, lastInboundId }: ConversationRecord): Promise<void> {
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const found = await findConversation(organizationId, id);
-    if (found?.lastInboundId !== lastInboundId) return true;
+    if (found?.lastInboundId !== lastInboundId) return "applied";
     const changes = [
       deleteOf(keys.conversation(organizationId, id), { is: { version: found.version } }),
       deleteOf(keys.conversationPlace(organizationId, id, lastInboundId)),
     ];
-    return (await transact({ changes })).outcome === "committed" || undefined;
+    return stepOf((await transact({ changes })).outcome === "committed");
   });
 }
 

@@ -92,7 +92,7 @@ export async function adoptPayment(payment: PaymentRecord, providerPaymentId: st
   if ((await findMovement(movement)) !== undefined) return false;
   const others =
     payment.origin === "auto_recharge" ? countedRecharge(payment, await readBilling(organizationId)) : [];
-  if ((await credit(payment, providerPaymentId, { isNew: true, others })) === true) return true;
+  if ((await credit(payment, providerPaymentId, { isNew: true, others })) === "applied") return true;
   // Another call adopted it in between.
   if ((await findMovement(movement)) !== undefined) return false;
   if ((await findPayment({ organizationId, paymentId: payment.id })) === undefined)

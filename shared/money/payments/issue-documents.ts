@@ -3,7 +3,7 @@ import { brand } from "../../notices/brand/brand.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
 import {
   advanceNumbers,
@@ -47,7 +47,7 @@ export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
     await untilUndisturbed(async () => {
       const present = await readPayment(key);
       const due = dueDocument(present);
-      return due === undefined ? true : issue(present, due, seller);
+      return due === undefined ? "applied" : issue(present, due, seller);
     });
     payment = await readPayment(key);
   }
@@ -58,7 +58,7 @@ export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
       const present = await readPayment(key);
       const unstored = present.unstored.filter((each) => each !== number);
       const updated = await updateItem(PaymentRecord, paymentUpdate(present, { unstored }));
-      return updated.applied ? true : undefined;
+      return stepOf(updated.applied);
     });
   }
   return payment.unstored.length === 0 ? payment : readPayment(key);
@@ -90,12 +90,12 @@ function dueDocument(payment: PaymentRecord): DueDocument | undefined {
   return undefined;
 }
 
-/** @returns undefined when another document took the number, or the payment changed */
+/** @returns `disturbed` when another document took the number, or the payment changed */
 async function issue(
   payment: PaymentRecord,
   { noted, ...due }: DueDocument,
   { timeZone, ...seller }: NonNullable<PaymentSettings["seller"]>,
-): Promise<true | undefined> {
+): Promise<Step> {
   const { organizationId, id: paymentId, unstored, currency, invoiceNumber } = payment;
   const reference = payment.provider === "manual" ? payment.providerPaymentId : undefined;
   const lost = await findStored({ ...due, organizationId, paymentId, reference });
@@ -106,7 +106,7 @@ async function issue(
       document: insertOf(keys.invoice(organizationId, lost.number), { ...lost, paymentId }),
       payment: paymentUpdate(payment, noted(lost.number)),
     });
-    return restored.outcome === "committed" ? true : undefined;
+    return stepOf(restored.outcome === "committed");
   }
   const issuedAt = now().toISOString();
   const year = dayIn(timeZone, issuedAt).slice(0, "yyyy".length);
@@ -148,7 +148,7 @@ async function issue(
     document: insertOf(keys.invoice(organizationId, number), document),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
-  return result.outcome === "committed" ? true : undefined;
+  return stepOf(result.outcome === "committed");
 }
 
 /** Returns the buyer of a payment's invoice, who is then also on its credit notes. */

@@ -4,6 +4,7 @@ import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
+import { type Step, stepOf } from "../../platform/table/transact.ts";
 import { updateItem, type Write } from "../../platform/table/write.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { postToWallet } from "../wallet/post.ts";
@@ -22,7 +23,7 @@ import { netOf } from "./tax.ts";
 
 /*
  * The movements of a wallet that a payment causes. Each is one transaction: the balance, its ledger entry, the reference that
- * is unique for ever, and the payment. Each returns undefined when another change of the payment came first.
+ * is unique for ever, and the payment. Each is `disturbed` when another change of the payment came first.
  */
 
 /**
@@ -39,7 +40,7 @@ export async function credit(
     reason = payment.method === "card" ? "Card payment" : "Bank transfer",
     others = [],
   }: { isNew?: boolean; reason?: string; others?: readonly Write[] } = {},
-): Promise<true | undefined> {
+): Promise<Step> {
   const at = now().toISOString();
   const changes = {
     providerPaymentId,
@@ -73,7 +74,7 @@ interface Effects {
 
 /**
  * Moves money between the wallet and a payment.
- * @returns undefined when another change of the payment came first
+ * @returns `disturbed` when another change of the payment came first
  * @throws ApiError INSUFFICIENT_BALANCE when a refund is not covered; WALLET_MISSING; CONFLICT for a
  *   transfer of an erased organization
  */
@@ -81,7 +82,7 @@ export async function move(
   payment: PaymentRecord,
   movement: Omit<Movement, "organizationId">,
   { reason, write, others = [] }: Effects,
-): Promise<true | undefined> {
+): Promise<Step> {
   const { organizationId, id: paymentId } = payment;
   const wallet = await postToWallet({
     ...movement,
@@ -92,16 +93,16 @@ export async function move(
     needsCustomer: movement.type === "payment" && payment.provider === "manual",
     together: (after) => [referenceOf({ ...movement, organizationId }, after), write, ...others],
   });
-  return wallet === undefined ? undefined : true;
+  return stepOf(wallet !== undefined);
 }
 
 /** Applies the state of a refund at the provider: one of ours, or one that the operator made there. */
-export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<true | undefined> {
+export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<Step> {
   const known =
     payment.refunds.find(({ id }) => id === refund.id) ??
     payment.refunds.find(({ id }) => id === refund.refundId);
-  if (known === undefined) return refund.status === "failed" ? true : adoptRefund(payment, refund);
-  if (known.status === refund.status && known.providerRefundId === refund.id) return true;
+  if (known === undefined) return refund.status === "failed" ? "applied" : adoptRefund(payment, refund);
+  if (known.status === refund.status && known.providerRefundId === refund.id) return "applied";
   // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.
   if (known.status === "failed" && known.providerRefundId !== refund.id && refund.status !== "failed") {
     const { organizationId, id: paymentId } = payment;
@@ -111,14 +112,14 @@ export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund
   }
   // A refund that has failed stays so. An older state of another one came late.
   const isLate = known.status === "succeeded" && refund.status === "pending";
-  if (known.status === "failed" || isLate) return true;
+  if (known.status === "failed" || isLate) return "applied";
   const changed: RefundRecord = { ...known, providerRefundId: refund.id, status: refund.status };
   const refunds = payment.refunds.map((each) => (each.id === known.id ? changed : each));
   return refund.status === "failed" ? returnRefund(payment, changed) : changePayment(payment, { refunds });
 }
 
 /** Returns the money of a refund that the provider could not make to the wallet. */
-async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promise<true | undefined> {
+async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promise<Step> {
   const { id, amountMicros } = failed;
   const refunds = payment.refunds.map((each) => (each.id === id ? failed : each));
   return move(
@@ -138,7 +139,7 @@ async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promi
 async function adoptRefund(
   payment: PaymentRecord,
   { id: providerRefundId, refundId: id = providerRefundId, minorUnits, status }: ProviderRefund,
-): Promise<true | undefined> {
+): Promise<Step> {
   const at = now().toISOString();
   const totalMicros = microsOfMinorUnits(minorUnits);
   const amountMicros = netOf(totalMicros, payment, restOf(payment));
@@ -161,7 +162,7 @@ async function adoptRefund(
 export async function applyDispute(
   payment: PaymentRecord,
   { id, minorUnits, feeMinorUnits, status, reason, dueAt }: ProviderDispute,
-): Promise<true | undefined> {
+): Promise<Step> {
   const at = now().toISOString();
   const known = payment.disputes.find((each) => each.id === id);
   const totalMicros = microsOfMinorUnits(minorUnits);
@@ -192,25 +193,22 @@ export async function applyDispute(
       write,
       others: [owedEmail(email)],
     });
-    if (moved === true) await queueOwedEmail(email);
+    if (moved === "applied") await queueOwedEmail(email);
     return moved;
   }
   // Only an appeal changes the result of a dispute. Another state came late.
-  if (known.status === "won" || (known.status === "lost" && status !== "won")) return true;
+  if (known.status === "won" || (known.status === "lost" && status !== "won")) return "applied";
   if (status === "won") {
     const movement = { type: "chargeback", amountMicros, reference: `${id}-won` } as const;
     return move(payment, movement, { reason: "Dispute won", write: paymentUpdate(payment, changes) });
   }
   const isSame = known.feeMicros === dispute.feeMicros && known.dueAt === dueAt;
-  if (known.status === status && isSame) return true;
+  if (known.status === status && isSame) return "applied";
   return changePayment(payment, changes);
 }
 
 /** Changes a payment without a movement of money. */
-export async function changePayment(
-  payment: PaymentRecord,
-  changes: Partial<PaymentRecord>,
-): Promise<true | undefined> {
+export async function changePayment(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<Step> {
   const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
-  return updated.applied ? true : undefined;
+  return stepOf(updated.applied);
 }

@@ -6,7 +6,7 @@ import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
@@ -84,8 +84,8 @@ async function processFound(key: PaymentKey, found: PaymentRecord): Promise<Paym
 async function applyProviderState(first: PaymentRecord): Promise<void> {
   const key = { organizationId: first.organizationId, paymentId: first.id };
   const state = await stateOf(first);
-  // A change in between makes a step return undefined.
-  const apply = async (step: (payment: PaymentRecord) => Promise<true | undefined>): Promise<void> => {
+  // A change in between disturbs a step.
+  const apply = async (step: (payment: PaymentRecord) => Promise<Step>): Promise<void> => {
     await untilUndisturbed(async () => step(await readPayment(key)));
   };
   const { account: providerAccount } = state;
@@ -93,7 +93,9 @@ async function applyProviderState(first: PaymentRecord): Promise<void> {
     await apply(async (payment) => changePayment(payment, { providerAccount }));
   if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
   if (state.status === "succeeded") {
-    await apply(async (payment) => (payment.status === "succeeded" ? true : credit(payment, state.id ?? "")));
+    await apply(async (payment) =>
+      payment.status === "succeeded" ? "applied" : credit(payment, state.id ?? ""),
+    );
     if (first.status !== "succeeded") await noteRecharged(first);
     await recordFee(key, state);
     for (const refund of state.refunds) await apply(async (payment) => applyRefund(payment, refund));
@@ -163,8 +165,8 @@ export async function endVisits(payment: PaymentRecord): Promise<void> {
 }
 
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
-async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
-  if (payment.status !== "pending" || payment.providerSessionId !== undefined) return true;
+async function openRecovery(payment: PaymentRecord): Promise<Step> {
+  if (payment.status !== "pending" || payment.providerSessionId !== undefined) return "applied";
   const failure = "authentication_required";
   const order = { payment, saveCard: false, returnUrl: consoleUrl() };
   const checkout = await withCustomer(
@@ -182,20 +184,20 @@ async function openRecovery(payment: PaymentRecord): Promise<true | undefined> {
   const notice = { what: "authenticationRequired", paymentId } as const;
   const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
   const { outcome } = await transact({ payment: paymentUpdate(payment, set), email: owedEmail(email) });
-  if (outcome !== "committed") return undefined;
+  if (outcome !== "committed") return "disturbed";
   await queueOwedEmail(email);
-  return true;
+  return "applied";
 }
 
 /** Ends a payment that was not made. A late success still changes it. */
 export async function fail(
   payment: PaymentRecord,
   set: Pick<PaymentRecord, "failure" | "status">,
-): Promise<true | undefined> {
-  if (payment.status !== "pending") return true;
+): Promise<Step> {
+  if (payment.status !== "pending") return "applied";
   if (payment.origin === "auto_recharge") return endRecharge(payment, set);
   const failed = await updateItem(PaymentRecord, paymentUpdate(payment, set));
-  return failed.applied ? true : undefined;
+  return stepOf(failed.applied);
 }
 
 /** Ends a bank transfer that never arrived. The operator can still record it. */

@@ -7,7 +7,7 @@ import { dayOf, hourMs, now } from "../../platform/clock.ts";
 import { useToday } from "../../platform/limits/daily.ts";
 import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateItem, updateOf, type Put, type Update, checkOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { checkDrawable } from "../invoices/characters.ts";
@@ -90,11 +90,11 @@ export async function setAutoRecharge(
  * payment exists. The payment is stored first: from then on it is pending work. Only then is the provider called.
  */
 export async function startRecharge({ organizationId, paymentId }: PaymentKey): Promise<void> {
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const [billing, wallet] = await Promise.all([readBilling(organizationId), readWallet(organizationId)]);
-    if (wallet.rechargeId !== paymentId) return true;
+    if (wallet.rechargeId !== paymentId) return "applied";
     // A repeated job. The payment counts against the cap already, and the wallet names it until it ends.
-    if ((await findPayment({ organizationId, paymentId })) !== undefined) return true;
+    if ((await findPayment({ organizationId, paymentId })) !== undefined) return "applied";
     const { autoRecharge: settings } = billing;
     const isStopped = wallet.closedAt !== undefined || wallet.suspendedAt !== undefined;
     // Another payment may have come since the balance fell.
@@ -124,10 +124,10 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     const requires = { is: { rechargeId: paymentId }, absent: ["closedAt", "suspendedAt"] } as const;
     const check = checkOf(keys.wallet(organizationId), requires);
     const result = await transact({ payment: paymentPut(payment), billing: counted, charged, check });
-    if (result.outcome === "committed") return true;
+    if (result.outcome === "committed") return "applied";
     // Another worker has made it.
-    if (result.rejections.payment !== undefined) return true;
-    return result.rejections.charged === undefined ? undefined : pauseUntilTomorrow(wallet);
+    if (result.rejections.payment !== undefined) return "applied";
+    return result.rejections.charged === undefined ? "disturbed" : pauseUntilTomorrow(wallet);
   });
 }
 
@@ -145,7 +145,7 @@ function unchangedSince({
 async function pauseUntilNextMonth(
   wallet: WalletRecord,
   { monthlyCapMicros }: AutoRechargeRecord,
-): Promise<true | undefined> {
+): Promise<Step> {
   const at = now();
   const nextMonth = new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1));
   const notice = { what: "rechargeCapReached", monthlyCap: amountOf(monthlyCapMicros) } as const;
@@ -153,7 +153,7 @@ async function pauseUntilNextMonth(
 }
 
 /** @param maximum the most of one payment, if the recharge is above it */
-async function pauseUntilTomorrow(wallet: WalletRecord, maximum?: number): Promise<true | undefined> {
+async function pauseUntilTomorrow(wallet: WalletRecord, maximum?: number): Promise<Step> {
   const dailyMaximum = amountOf(savedCardLimit().max);
   const notice = { what: "dailyMaximumReached", dailyMaximum, maximum } as const;
   return pauseUntil(nextDay(), wallet, notice, `maximum-${dayOf(now().toISOString())}`);
@@ -165,13 +165,13 @@ async function pauseUntil(
   wallet: WalletRecord,
   notice: BillingNotice,
   name: string,
-): Promise<true | undefined> {
+): Promise<Step> {
   const { organizationId } = wallet;
   const email = billingEmail(organizationId, notice, `${organizationId}-${name}`);
   const owed = [owedEmail(email), balanceCheck(organizationId, until)];
-  const isDone = await releaseWallet(wallet, { rechargeNotBefore: until.toISOString() }, owed);
-  if (isDone === true) await queueOwedEmail(email);
-  return isDone;
+  const step = await releaseWallet(wallet, { rechargeNotBefore: until.toISOString() }, owed);
+  if (step === "applied") await queueOwedEmail(email);
+  return step;
 }
 
 /** Ends a recharge that has no payment. */
@@ -179,9 +179,9 @@ async function releaseWallet(
   wallet: WalletRecord,
   set: Pick<WalletRecord, "rechargeNotBefore">,
   others: readonly Put[] = [],
-): Promise<true | undefined> {
+): Promise<Step> {
   const released = await transact({ wallet: walletRelease(wallet, set), others });
-  return released.outcome === "committed" ? true : undefined;
+  return stepOf(released.outcome === "committed");
 }
 
 function walletRelease(
@@ -199,12 +199,12 @@ function walletRelease(
 /**
  * Ends a recharge whose payment failed: pauses auto-recharge, or switches it off after several failures, and notifies the
  * customer.
- * @returns undefined when another change of the payment came first
+ * @returns `disturbed` when another change of the payment came first
  */
 export async function endRecharge(
   payment: PaymentRecord,
   set: Pick<PaymentRecord, "failure" | "status">,
-): Promise<true | undefined> {
+): Promise<Step> {
   const { organizationId, id, amountMicros } = payment;
   const billing = await readBilling(organizationId);
   const wallet = await readWallet(organizationId);
@@ -247,9 +247,9 @@ export async function endRecharge(
     email: owedEmail(email),
     retry: isOff ? [] : [balanceCheck(organizationId, new Date(rechargeNotBefore))],
   });
-  if (outcome !== "committed") return undefined;
+  if (outcome !== "committed") return "disturbed";
   await queueOwedEmail(email);
-  return true;
+  return "applied";
 }
 
 /** Ends the failures in a row, after a recharge that succeeded. */

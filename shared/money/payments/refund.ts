@@ -1,6 +1,6 @@
 import { invalidField, ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
-import { untilUndisturbed } from "../../platform/table/transact.ts";
+import { type Step, untilUndisturbed } from "../../platform/table/transact.ts";
 import { amountOf, minorUnitsOf } from "../wallet/money.ts";
 import { applyRefund, move } from "./movements.ts";
 import { cardProvider } from "./providers.ts";
@@ -30,9 +30,9 @@ export interface NewRefund {
  *   its rest; INSUFFICIENT_BALANCE when the money was spent
  */
 export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }: NewRefund): Promise<void> {
-  await untilUndisturbed(async () => {
+  await untilUndisturbed(async (): Promise<Step> => {
     const payment = await readPayment(key);
-    if (payment.refunds.some((each) => each.id === id)) return true;
+    if (payment.refunds.some((each) => each.id === id)) return "applied";
     if (payment.status !== "succeeded")
       throw new ApiError("CONFLICT", { message: "The payment did not succeed." });
     if (payment.disputes.some(({ status }) => status !== "won")) {

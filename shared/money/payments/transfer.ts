@@ -43,7 +43,7 @@ export async function recordTransfer(transfer: Transfer): Promise<PaymentKey | u
   if (!isExpected || payment.amountMicros !== amountMicros) {
     throw new ApiError("CONFLICT", { message: "This is not a pending bank transfer of this amount." });
   }
-  if ((await credit(payment, reference, { isNew, reason })) === true)
+  if ((await credit(payment, reference, { isNew, reason })) === "applied")
     return { organizationId, paymentId: payment.id };
   // Another call used the reference in between.
   if ((await findMovement(movement)) === undefined) throw new ApiError("UNAVAILABLE");

@@ -81,15 +81,24 @@ export async function tryTransact<Name extends string>(
 /** How often a decision is repeated when another write changes the state that it is based on. */
 const decisionAttempts = 5;
 
+/** The outcome of a step: `applied`, also if nothing was to be done, or `disturbed` by another write in between. */
+export type Step = "applied" | "disturbed";
+
+export function stepOf(isApplied: boolean): Step {
+  return isApplied ? "applied" : "disturbed";
+}
+
 /**
  * Reads, decides and writes, and repeats this after another write in between.
- * @param decide returns undefined when another write in between caused the rejection of its own
+ * @param decide returns `disturbed` or undefined when another write in between caused the rejection of its own
  * @throws ApiError UNAVAILABLE when that happened every time
  */
-export async function untilUndisturbed<Result>(decide: () => Promise<Result | undefined>): Promise<Result> {
+export async function untilUndisturbed<Result>(
+  decide: () => Promise<Result | "disturbed" | undefined>,
+): Promise<Result> {
   for (let attempt = 1; attempt <= decisionAttempts; attempt += 1) {
     const result = await decide();
-    if (result !== undefined) return result;
+    if (result !== undefined && result !== "disturbed") return result;
   }
   throw new ApiError("UNAVAILABLE");
 }
