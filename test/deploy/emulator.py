@@ -174,8 +174,8 @@ def create_whole_table(logical_id, table, stack):
 
 tables["create"] = create_whole_table
 
-# It derives a generated name from the stack and the resource alone. So the stack of a stage in another region would take over
-# the table, the roles and the buckets of the first one. In AWS each of these names has an end of its own.
+# It derives a generated name from the stack and the resource alone. The stack of the same stage in another region would get
+# the roles of the first one, and a table of the same name. In AWS each of these names has an end of its own.
 name_resource = provisioners._physical_name
 
 

@@ -1,14 +1,13 @@
 import {
-  BatchWriteItemCommand,
   CreateTableCommand,
   DescribeTableCommand,
   DynamoDBClient,
   paginateScan,
+  PutItemCommand,
   UpdateContinuousBackupsCommand,
   UpdateTableCommand,
   UpdateTimeToLiveCommand,
   waitUntilTableExists,
-  type AttributeValue,
 } from "@aws-sdk/client-dynamodb";
 import {
   CreateSecretCommand,
@@ -16,16 +15,12 @@ import {
   SecretsManagerClient,
 } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
-import { expect } from "vitest";
 
 import { timeToLiveField } from "../../infra/constructs/gateway-table.ts";
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { outputOf } from "./stage-commands.ts";
 
 /* The emulator has no replicas. These make what a replica has left in another region when the first one is lost. */
-
-/** The most items that DynamoDB writes in one request. */
-const itemsOfRequest = 25;
 
 /** Copies a table to another region, under its name: its keys, its indexes, its settings and all its items. */
 export async function replicate(TableName: string, region: string): Promise<void> {
@@ -48,7 +43,7 @@ export async function replicate(TableName: string, region: string): Promise<void
   await waitUntilTableExists({ client: there, maxWaitTime: 60 }, { TableName });
   await setUp(TableName, there);
   for await (const { Items = [] } of paginateScan({ client: here }, { TableName, ConsistentRead: true }))
-    await write(Items, TableName, there);
+    await Promise.all(Items.map(async (Item) => there.send(new PutItemCommand({ TableName, Item }))));
 }
 
 /** Gives a table the settings without which no stage adopts it. */
@@ -58,18 +53,6 @@ export async function setUp(TableName: string, client: DynamoDBClient): Promise<
   await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
   const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true };
   await client.send(new UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }));
-}
-
-async function write(
-  items: readonly Record<string, AttributeValue>[],
-  TableName: string,
-  client: DynamoDBClient,
-): Promise<void> {
-  for (let first = 0; first < items.length; first += itemsOfRequest) {
-    const requests = items.slice(first, first + itemsOfRequest).map((Item) => ({ PutRequest: { Item } }));
-    const written = await client.send(new BatchWriteItemCommand({ RequestItems: { [TableName]: requests } }));
-    expect(written.UnprocessedItems ?? {}).toEqual({});
-  }
 }
 
 /** Creates a secret with the value of another one in another region. @returns its ARN */

@@ -33,6 +33,7 @@ export function assemblyOf(stage: string): string {
  * @param options.folder the checkout to deploy from, this one where none is named
  * @param options.validates whether the CDK checks the template with CloudFormation's rules, which takes half of the time.
  *   The stages of this repository are deployed with it; the others differ from them in settings alone.
+ * @param options.replaces a resource that the deployment may delete or replace
  * @param options.preload a module that changes the stack
  */
 export async function deploy(
@@ -40,12 +41,14 @@ export async function deploy(
   {
     folder = projectRoot,
     validates = false,
+    replaces,
     preload,
-  }: { folder?: string; validates?: boolean; preload?: URL } = {},
+  }: { folder?: string; validates?: boolean; replaces?: string; preload?: URL } = {},
 ): Promise<void> {
   const args = ["infra/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
   // A stage that kept its data has also kept its log groups.
   args.push("--import-existing-resources");
+  if (replaces !== undefined) args.push("--allow-replacement", replaces);
   const preloaded = preload === undefined ? {} : { NODE_OPTIONS: `--import ${preload.href}` };
   const surroundings = { folder, environment: { CDK_VALIDATION: String(validates), ...preloaded } };
   const ended = await run(process.execPath, args, surroundings);
