@@ -11,5 +11,5 @@ export const handler = endpoint(
     ...(await deleteApiKey(actor, id)),
     webhooks: await webhooksMadeWith(actor.organizationId, id),
   }),
-  async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)),
+  { readBefore: async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)) },
 );

@@ -6,5 +6,5 @@ import { toApiApiKey, readApiKey } from "../../shared/tenancy/api-keys/record.ts
 export const handler = endpoint(
   routes.updateApiKey,
   async ({ actor, params, body }) => updateApiKey(actor, params.id, body),
-  async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)),
+  { readBefore: async ({ actor, params }) => toApiApiKey(await readApiKey(actor.organizationId, params.id)) },
 );

@@ -6,5 +6,5 @@ import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 export const handler = endpoint(
   routes.cancelCampaign,
   async ({ actor, params }) => cancelCampaign(actor.organizationId, params.id),
-  async ({ actor, params }) => getCampaign(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getCampaign(actor.organizationId, params.id) },
 );

@@ -6,5 +6,5 @@ import { getCampaign } from "../../shared/audience/campaigns/read.ts";
 export const handler = endpoint(
   routes.launchCampaign,
   async ({ actor, params, query }) => launchCampaign(actor.organizationId, params.id, query.version),
-  async ({ actor, params }) => getCampaign(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getCampaign(actor.organizationId, params.id) },
 );

@@ -6,5 +6,5 @@ import { updateCampaign } from "../../shared/audience/campaigns/update.ts";
 export const handler = endpoint(
   routes.updateCampaign,
   async ({ organization, params, body }) => updateCampaign(organization, params.id, body),
-  async ({ actor, params }) => getCampaign(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getCampaign(actor.organizationId, params.id) },
 );

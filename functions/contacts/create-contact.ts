@@ -6,6 +6,5 @@ import { storingResponse } from "../../shared/platform/http/idempotency.ts";
 export const handler = endpoint(
   routes.createContact,
   storingResponse(async ({ actor, body }) => createContact(actor.organizationId, body)),
-  undefined,
-  ({ body }) => body.optedOut,
+  { isAudited: ({ body }) => body.optedOut },
 );

@@ -6,6 +6,5 @@ import { storingResponse } from "../../shared/platform/http/idempotency.ts";
 export const handler = endpoint(
   routes.importContacts,
   storingResponse(async ({ actor, body }) => importContacts(actor.organizationId, body)),
-  undefined,
-  ({ body }) => optsOut(body),
+  { isAudited: ({ body }) => optsOut(body) },
 );

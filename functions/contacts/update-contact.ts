@@ -5,6 +5,8 @@ import { getContact, updateContact } from "../../shared/audience/contacts/contac
 export const handler = endpoint(
   routes.updateContact,
   async ({ actor, params, body }) => updateContact(actor.organizationId, params.id, body),
-  async ({ actor, params }) => getContact(actor.organizationId, params.id),
-  ({ body }) => body.optedOut !== undefined,
+  {
+    readBefore: async ({ actor, params }) => getContact(actor.organizationId, params.id),
+    isAudited: ({ body }) => body.optedOut !== undefined,
+  },
 );

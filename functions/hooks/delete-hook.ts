@@ -5,5 +5,5 @@ import * as routes from "../../shared/api/routes/hooks.ts";
 export const handler = endpoint(
   routes.deleteHook,
   async ({ actor, params }) => deleteHook(actor, params.id),
-  async ({ actor, params }) => getHook(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getHook(actor.organizationId, params.id) },
 );

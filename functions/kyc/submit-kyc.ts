@@ -6,5 +6,5 @@ import { getKyc, submitKyc } from "../../shared/tenancy/kyc/kyc.ts";
 export const handler = endpoint(
   routes.submitKyc,
   storingResponse(async ({ actor, body }) => submitKyc(actor.organizationId, body)),
-  async ({ actor }) => getKyc(actor.organizationId),
+  { readBefore: async ({ actor }) => getKyc(actor.organizationId) },
 );

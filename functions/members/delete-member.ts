@@ -10,5 +10,5 @@ export const handler = endpoint(
     await deleteMember(actor, id);
     return { id, deleted: true as const, webhooks: await webhooksMadeBy(actor.organizationId, id) };
   },
-  async ({ actor, params }) => getMember(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getMember(actor.organizationId, params.id) },
 );

@@ -6,5 +6,5 @@ import * as routes from "../../shared/api/routes/members.ts";
 export const handler = endpoint(
   routes.updateMember,
   async ({ actor, params, body }) => updateMember(actor, params.id, body),
-  async ({ actor, params }) => getMember(actor.organizationId, params.id),
+  { readBefore: async ({ actor, params }) => getMember(actor.organizationId, params.id) },
 );

@@ -5,5 +5,5 @@ import { deleteOptOut, getOptOut } from "../../shared/messages/opt-outs/opt-outs
 export const handler = endpoint(
   routes.deleteOptOut,
   async ({ actor, params }) => deleteOptOut(actor.organizationId, params.phoneNumber),
-  async ({ actor, params }) => getOptOut(actor.organizationId, params.phoneNumber),
+  { readBefore: async ({ actor, params }) => getOptOut(actor.organizationId, params.phoneNumber) },
 );

@@ -6,5 +6,5 @@ import { findSavedProfile } from "../../shared/verifications/profiles.ts";
 export const handler = endpoint(
   routes.deleteVerificationProfile,
   async ({ actor, params }) => deleteProfile(actor.organizationId, params.name),
-  async ({ actor, params }) => findSavedProfile(actor.organizationId, params.name),
+  { readBefore: async ({ actor, params }) => findSavedProfile(actor.organizationId, params.name) },
 );

@@ -6,5 +6,5 @@ import { findSavedProfile } from "../../shared/verifications/profiles.ts";
 export const handler = endpoint(
   routes.saveVerificationProfile,
   async ({ actor, params, body }) => saveProfile(actor.organizationId, params.name, body),
-  async ({ actor, params }) => findSavedProfile(actor.organizationId, params.name),
+  { readBefore: async ({ actor, params }) => findSavedProfile(actor.organizationId, params.name) },
 );

@@ -6,5 +6,5 @@ import { topUpWallet } from "../../shared/money/wallet/top-up.ts";
 export const handler = endpoint(
   routes.topUpWallet,
   async ({ actor, body, attempt }) => topUpWallet(actor.organizationId, body, attempt),
-  async ({ actor }) => toApiWallet(await readWallet(actor.organizationId)),
+  { readBefore: async ({ actor }) => toApiWallet(await readWallet(actor.organizationId)) },
 );

@@ -3,8 +3,6 @@ import { changeWallet } from "../../shared/accounts/organizations/change-wallet.
 import * as routes from "../../shared/api/routes/wallet.ts";
 import { toApiWallet, readWallet } from "../../shared/money/wallet/record.ts";
 
-export const handler = endpoint(
-  routes.updateWallet,
-  async ({ actor, body }) => changeWallet(actor, body),
-  async ({ actor }) => toApiWallet(await readWallet(actor.organizationId)),
-);
+export const handler = endpoint(routes.updateWallet, async ({ actor, body }) => changeWallet(actor, body), {
+  readBefore: async ({ actor }) => toApiWallet(await readWallet(actor.organizationId)),
+});

@@ -6,5 +6,5 @@ import { deleteWebhook, getWebhook } from "../../shared/webhooks/webhooks.ts";
 export const handler = endpoint(
   routes.deleteWebhook,
   async ({ actor, viewer, params }) => deleteWebhook(viewer, params.id, limitsOf(actor)),
-  async ({ viewer, params }) => getWebhook(viewer, params.id),
+  { readBefore: async ({ viewer, params }) => getWebhook(viewer, params.id) },
 );

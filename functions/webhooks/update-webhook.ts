@@ -7,5 +7,5 @@ import { getWebhook } from "../../shared/webhooks/webhooks.ts";
 export const handler = endpoint(
   routes.updateWebhook,
   async ({ actor, viewer, params, body }) => updateWebhook(viewer, params.id, body, limitsOf(actor)),
-  async ({ viewer, params }) => getWebhook(viewer, params.id),
+  { readBefore: async ({ viewer, params }) => getWebhook(viewer, params.id) },
 );

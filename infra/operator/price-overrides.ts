@@ -14,7 +14,7 @@ import type { Context } from "./context.ts";
 import { AllowLoss, guardAgainstLoss, marketOf } from "./loss-guard.ts";
 import { readOrganization } from "./organization.ts";
 import { readCurrent, showChanges, type Decision } from "./price-changes.ts";
-import { scheduleNotices, warnOfSuddenRises } from "./price-notices.ts";
+import { scheduleRiseNotices, warnOfSuddenRises } from "./price-notices.ts";
 import { maxAmountMicros, readRates } from "./rates-file.ts";
 
 export const Prefix = part(
@@ -67,16 +67,15 @@ async function changeOverrides(
   const { card } = await readCurrent();
   const market = marketOf(card, await readCarriers(), context);
   await guardAgainstLoss({ market, own, prefixes: prefixes ?? own.prices.prefixes(), allowLoss }, context);
-  const next = { card, own: own.prices };
-  warnOfSuddenRises({ card, own: present }, next, context);
+  warnOfSuddenRises({ card, own: present }, { card, own: own.prices }, context);
   if (isDryRun) return output.note("Nothing was changed.");
   await confirm(`set ${rows.length} price overrides for ${name} (${id})`, {
     organizationId: id,
     before: { prices: before.length },
   });
   await replacePriceOverrides(organization, rows);
-  await scheduleNotices({ organizationId: id }, next, context);
   changed({ prices: rows.length, ...counts });
+  await scheduleRiseNotices(card, id, context);
   output.result(
     { organizationId: id, prices: rows.length, ...counts },
     `${id} has ${rows.length} price overrides, from its next message on`,

@@ -81,7 +81,7 @@ async function importCard(
   });
   const version = await publishRateCard(rows, seen);
   changed({ version, ...counts });
-  await scheduleRiseNotices(imported, context);
+  await scheduleRiseNotices(imported, undefined, context);
   output.result({ version, ...counts }, `version ${version} of the prices applies within a minute`);
 }
 
@@ -223,7 +223,7 @@ const restore = command({
     });
     await restoreRateCard(version, seen);
     changed({ version });
-    await scheduleRiseNotices(restored, context);
+    await scheduleRiseNotices(restored, undefined, context);
     output.result({ version }, `version ${version} of the prices applies within a minute`);
   },
 });

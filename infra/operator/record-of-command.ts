@@ -45,8 +45,8 @@ export class RecordOfCommand {
   /** Queues the outcome. After an error the change was rejected, or its outcome is unknown. */
   async end(error?: unknown): Promise<void> {
     if (this.#entry === undefined) return;
-    // A command that a role's policy denies changes nothing.
-    const isDenied = deniedIn(error) !== undefined;
+    // A command that the policy of its role denies has changed nothing.
+    const isDenied = this.#after === undefined && deniedIn(error) !== undefined;
     const ending: Ending =
       error === undefined ? { outcome: "done" } : isDenied ? { outcome: "refused" } : endingOf(error);
     const ended = { ...this.#entry, ending: { ...ending, after: this.#after } };

@@ -5,13 +5,12 @@ import { beforeAll, expect, it } from "vitest";
 
 import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
-import { noFigures, noMessages, writeFigures } from "../../shared/messages/counts/figures.ts";
+import { noFigures, noMessages, noUsage, sumAs, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import type { Customer } from "../support/api.ts";
 import { emailsTo, waitForSubject } from "../support/emails.ts";
 import { runSchedule } from "../support/functions.ts";
-import { operator, outputOf } from "../support/operator.ts";
-import { queueEmptied } from "../support/operator.ts";
+import { operator, outputOf, queueEmptied } from "../support/operator.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
 
@@ -45,11 +44,9 @@ beforeAll(async () => {
     [own, "DE"],
   ] as const) {
     const margins = [{ ...noMessages, messages: 1, country, carrier: "sandbox" }];
-    await writeFigures(
-      dayShardOf(organizationId, new Date(present - 9 * dayMs).toISOString().slice(0, 10)),
-      { ...noFigures, margins },
-      true,
-    );
+    const usage = { ...noUsage, country: [sumAs(country, [])] };
+    const day = new Date(present - 9 * dayMs).toISOString().slice(0, 10);
+    await writeFigures(dayShardOf(organizationId, day), { ...noFigures, margins, usage }, true);
   }
   await outputOf(
     `prices import ${await fileOf("cost:sandbox,prefix,country,price\n0.01,49,DE,0.07\n0.01,4915,DE,0.08\n0.01,33,FR,0.05\n")}`,
@@ -87,10 +84,10 @@ const risesIn = (customer: Customer): string[] =>
     .map(({ text }) => text);
 
 it("a notice of a later price is scheduled for those who sent to its country and pay it", async () => {
-  expect(await importRise("0.09")).toContain("Scheduled notices of higher prices: 1");
+  expect(await importRise("0.09")).toContain("Scheduled notices of higher prices: 2");
   // The list is corrected, and imported twice.
   for (let time = 0; time < 2; time += 1) {
-    expect(await importRise("0.095", "0.069")).toContain("Scheduled notices of higher prices: 1");
+    expect(await importRise("0.095", "0.069")).toContain("Scheduled notices of higher prices: 2");
   }
   await after(minuteMs);
   expect(Object.values(customers).flatMap(risesIn)).toEqual([]);
@@ -122,11 +119,12 @@ it("a rise of an organization's own price is announced to it, and a sudden one i
   const { own, quiet } = customers;
   const file = await fileOf(`prefix,price,valid_from\n33,0.04,\n33,0.045,${riseIn(7)}\n`);
   await outputOf(`prices import ${file} --organization ${quiet.email}`);
-  const sudden = await operator(`prices set-override ${own.email} 33 0.055`);
-  expect(sudden).toMatchObject({
-    code: 0,
-    err: expect.stringContaining("Warning: the prices of 1 prefixes rise without the notice of 14 days.\n"),
-  });
+  const warning = "Warning: the prices of 1 prefixes rise without the notice of 14 days.\n";
+  const isReported = { code: 0, err: expect.stringContaining(warning) };
+  expect(await operator(`prices set-override ${own.email} 33 0.055`)).toMatchObject(isReported);
+  // The price of a shorter prefix applies then.
+  await operator(`prices set-override ${own.email} 3361 0.01 --allow-loss`);
+  expect(await operator(`prices remove-override ${own.email} 3361`)).toMatchObject(isReported);
   await after(3 * hourMs);
   expect(risesIn(quiet)).toEqual([expect.stringContaining("+33: $0.04, then $0.045")]);
   expect(risesIn(own)).toEqual([]);

@@ -9,7 +9,8 @@ import { parseCsv } from "./read-table.ts";
 export async function* filesOf(parts: AsyncIterable<string>, rowsOfFile: number): AsyncGenerator<string[]> {
   let heading: string | undefined;
   let file: string[] = [];
-  let rows = 0;
+  // The heading is no row.
+  let rows = -1;
   for await (const part of parts) {
     heading ??= csvOf(parseCsv(part).slice(0, 1));
     const more = rowsIn(part);

@@ -1,11 +1,11 @@
 import { Role, scopesOfRole } from "../../api/contract/scopes.ts";
 import { noticeOf } from "../../figures/operators/record.ts";
 import { operatorsText } from "../../figures/operators/report.ts";
+import { riseText } from "../../figures/statements/rise-notice.ts";
 import { listHeldMessages } from "../../messages/accept/held.ts";
 import { readSenderIds } from "../../messages/sender-ids/record.ts";
 import { readBilling } from "../../money/payments/billing-record.ts";
 import { billingText } from "../../money/payments/billing-text.ts";
-import { riseText } from "../../money/prices/rise-notice.ts";
 import type { EmailJob } from "../../notices/emails/email-kinds.ts";
 import { layOut, type EmailText } from "../../notices/emails/layout.ts";
 import { sendWithSes } from "../../notices/emails/send-with-ses.ts";
@@ -94,12 +94,12 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
     case "operators":
       return [];
     case "messagesHeld":
-      return [[{ ...noticesOfKeys, name: "emails-messagesHeld", max: 24 }, to]];
+    case "pricesRise":
+      return [[{ ...noticesOfKeys, name: `emails-${job.kind}`, max: 24 }, to]];
     case "billing":
     case "exportReady":
     case "lowBalance":
     case "passwordChanged":
-    case "pricesRise":
     case "reviewDecided":
     case "secondFactorChanged":
     case "spendCapReached":
@@ -109,14 +109,14 @@ function limitsOf(job: EmailJob, { to, organizationId }: Draft): (readonly [Rate
 }
 
 /**
- * Sends an email, unless it was sent before, has no reason anymore, or the stage sends no emails. Emails to suppressed
- * addresses are not sent either, nor those beyond the limit of their address. It is marked as sent after SES accepted it.
- * If the worker dies in between, the email is sent twice. An address that SES rejects does not affect the others.
+ * Sends an email, unless it was sent before, has no reason anymore, or the stage sends none. Suppressed addresses, and those
+ * beyond their limit, get none. If the worker dies before it notes that SES accepted it, the email is sent twice.
  * @throws Error when the job has to be retried: SES does not accept the email now, or another worker sends it
  */
 export async function sendEmail(job: EmailJob): Promise<void> {
   const from = config.emailFrom();
-  const done = from === undefined ? undefined : await leaseEmail(job.id);
+  const done =
+    from === undefined ? undefined : await leaseEmail(job.id, "at" in job ? new Date(job.at) : undefined);
   if (from === undefined || done === undefined) return;
   const drafts = await draftsOf(job);
   // A later job with its id may have a reason.
@@ -218,7 +218,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "spendCapReached":
       return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
     case "pricesRise":
-      return toMembers(job.organizationId, "warnings", async (name) => riseText(name, job.id, job));
+      return toMembers(job.organizationId, "warnings", async (name) => riseText(name, job));
     case "messagesHeld": {
       const { rows } = await listHeldMessages(job.organizationId, { page: 1, limit: 1, status: "held" });
       if (rows.length === 0) return undefined;

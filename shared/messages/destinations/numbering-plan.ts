@@ -78,6 +78,11 @@ export function countryOfNumber(number: string): string | undefined {
   return (found ?? (number.startsWith("1") ? undefined : main))?.name;
 }
 
+/** Returns the countries that share a calling code, the main one first; none for a code of no country. */
+export function countriesOfCallingCode(code: string): string[] {
+  return partsOf(code).code.countries.map(({ name }) => name);
+}
+
 /**
  * Returns the possible types of a number in international digits; none if its range is not assigned. `fixed` and `mobile`
  * occur together if numbers do not distinguish them, as in the United States.

@@ -103,13 +103,11 @@ const SpendCapReachedJob = z.object({
 const MessagesHeldJob = z.object({ kind: z.literal("messagesHeld"), id, organizationId: z.string() });
 
 /** A notice to owners that prices rise at a moment. Its id is of the rises, and it is not sent when they have changed. */
-const PricesRiseJob = z.object({
+export const PricesRiseJob = z.object({
   kind: z.literal("pricesRise"),
   id,
   organizationId: z.string(),
   at: z.string(),
-  /** The countries that the organization sends to; absent for all. */
-  countries: z.optional(z.array(z.string())),
 });
 
 /** A notice about the operator's decision on a sender ID; on the business details if none is named. */

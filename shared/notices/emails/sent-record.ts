@@ -10,7 +10,7 @@ import { updateItem, updateOf } from "../../platform/table/write.ts";
 /** Longer than a worker lives, so that the lease of an email lapses only when its worker has died. */
 const emailLeaseMs = minuteMs;
 
-/** Longer than a job can be parked. */
+/** How long a record is kept after the email, or after the moment that it announces. A job can be parked for less. */
 const retentionMs = 30 * dayMs;
 
 /** An email that is being sent, or was sent. The record has no recipients, only hashes of those that are done. */
@@ -24,13 +24,15 @@ export const SentEmailRecord = z.object({
 
 /**
  * Acquires the lease of an email, so that no other worker sends it meanwhile.
+ * @param announced a later moment that the email announces, until which no repetition may be sent
  * @returns the hashes of its addresses that are done; undefined when it was sent before
  * @throws Error when another worker sends it. The job has to be retried, because that worker may fail
  */
-export async function leaseEmail(emailId: string): Promise<string[] | undefined> {
+export async function leaseEmail(emailId: string, announced?: Date): Promise<string[] | undefined> {
   const at = now();
+  const last = Math.max(at.getTime(), announced?.getTime() ?? 0);
   const lease = newLease(at, emailLeaseMs);
-  const expiresAt = epochSeconds(new Date(at.getTime() + retentionMs));
+  const expiresAt = epochSeconds(new Date(last + retentionMs));
   const leased = await updateItem(
     SentEmailRecord,
     acquireLease(keys.sentEmail(emailId), lease, at, {

@@ -23,9 +23,7 @@ interface AuditLog {
 }
 
 /** Reads the state before a request, in the form of the response. */
-export type ReadBefore<R extends Route> = (
-  call: Pick<Call<R>, "actor" | "params" | "viewer">,
-) => Promise<unknown>;
+type ReadBefore<R extends Route> = (call: Pick<Call<R>, "actor" | "params" | "viewer">) => Promise<unknown>;
 
 /** The options of a route for the audit log. */
 export interface Auditing<R extends Route> {
