@@ -30,7 +30,9 @@ export function addCarrierAlarms({ stage, alarms }: Pick<Watched, "alarms" | "st
   ): void => {
     // Each carrier is judged each five minutes, so that one of two periods may have no judgment.
     const periods = { evaluationPeriods: 2, datapointsToAlarm: 1 };
-    alarms.add({ kind, ...texts, command, metric: countedMetric(stage, metric), ...periods });
+    // The text of an alarm is fixed.
+    const means = `${texts.means} The email to alarmEmails names the carrier and the country.`;
+    alarms.add({ kind, ...texts, means, command, metric: countedMetric(stage, metric), ...periods });
   };
   addFinding("delivery-rate", "LowDeliveryRates", {
     severity: "page",

@@ -5,6 +5,7 @@ import { noticeOf } from "../../shared/figures/operators/record.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
+import { writeSlot } from "../support/arrivals.ts";
 import { bringAgain, emailsTo } from "../support/emails.ts";
 import { isBy } from "../support/faults.ts";
 import { killing, runSchedule } from "../support/functions.ts";
@@ -33,6 +34,15 @@ const unusual = (organizationId: string): string[] =>
   emailsTo(gateway, operator).flatMap(({ subject, text }) =>
     subject !== dailySubject && text.includes(organizationId) ? [text] : [],
   );
+
+it("a carrier that fails more than usual is emailed to the operators with its name", async () => {
+  await writeSlot(new Date(), { carrier: "acme", country: "SN" }, { failed: 40 });
+  await runSchedule(gateway, "WatchCarriers");
+  await vi.waitFor(() => {
+    const subjects = emailsTo(gateway, operator).map(({ subject }) => subject);
+    expect(subjects).toContain("local: carrier.failing acme");
+  }, patience);
+});
 
 it.each(["before", "after"] as const)(
   "a watch that is killed %s it records unusual spending loses no email and sends none twice",

@@ -9,7 +9,7 @@ import {
 } from "../../messages/counts/arrivals.ts";
 import { added, addTo, sumBy } from "../../messages/counts/rows.ts";
 import { dayMs, dayOf, hourMs, now } from "../../platform/clock.ts";
-import { log, type LogFields } from "../../platform/log.ts";
+import { log } from "../../platform/log.ts";
 import { countMetrics, type MetricName } from "../../platform/metrics.ts";
 
 /*
@@ -129,9 +129,21 @@ interface Group {
   readonly ofCarrier: JudgedArrivals | undefined;
 }
 
-/** Judges all carriers. @returns the number of findings */
-export async function watchCarriers(): Promise<number> {
-  let findings = 0;
+/** A carrier, or one of its countries, with a lower share of good events than usual. */
+export interface Finding {
+  /** The event of its line in the log. */
+  readonly event: string;
+  readonly carrier: string;
+  readonly country?: string;
+  /** The events that were judged. */
+  readonly count: number;
+  readonly share: number;
+  readonly usualShare: number;
+}
+
+/** Judges all carriers. */
+export async function watchCarriers(): Promise<Finding[]> {
+  const findings: Finding[] = [];
   const groups = await readGroups();
   for (const kind of kinds) {
     const found = new Set<string>();
@@ -140,7 +152,7 @@ export async function watchCarriers(): Promise<number> {
       // The countries of a carrier with a finding need none of their own.
       if (finding === undefined || found.has(finding.carrier)) continue;
       if (finding.country === undefined) found.add(finding.carrier);
-      findings += 1;
+      findings.push({ event: kind.event, ...finding });
       countMetrics({ [kind.metric]: 1 });
       log.warn(kind.event, finding);
     }
@@ -151,7 +163,7 @@ export async function watchCarriers(): Promise<number> {
 function findingOf(
   { shareOf, usualOf = shareOf, assumed, most, slots }: Kind,
   { usual: past, ofCarrier, slots: newest }: Group,
-): (LogFields & { readonly carrier: string }) | undefined {
+): Omit<Finding, "event"> | undefined {
   const [first, ...others] = newest;
   if (first === undefined) return undefined;
   const from = slotOf(new Date(now().getTime() - (slots - 1) * slotMs).toISOString());

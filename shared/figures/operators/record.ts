@@ -9,7 +9,7 @@ import { firstItems } from "../../platform/table/lists.ts";
  * them. They have no effect of their own, and expire.
  */
 
-/** Unusual spending of a customer on the day, a recharge that failed, or a payment that differs from the provider's. */
+/** Unusual spending of a customer on the day, a recharge that failed, a payment that differs from the provider's, or a carrier. */
 export const OperatorNoticeRecord = z.object({
   entity: z.literal("operatorNotice"),
   what: z.string(),
@@ -17,7 +17,11 @@ export const OperatorNoticeRecord = z.object({
   at: z.string(),
   organizationId: z.optional(z.string()),
   paymentId: z.optional(z.string()),
-  /** The country that unusual spending is for, with its figures. */
+  /** The carrier of a finding, its share of good events, and the usual one. */
+  carrier: z.optional(z.string()),
+  share: z.optional(z.number()),
+  usualShare: z.optional(z.number()),
+  /** The country of a finding, or that unusual spending is for, with its figures. */
   country: z.optional(z.string()),
   messages: z.optional(z.int()),
   amountMicros: z.optional(z.int()),
@@ -36,10 +40,10 @@ export function noticeOf(
   fields: Omit<OperatorNoticeRecord, "at" | "day" | "entity" | "expiresAt">,
   day = dayOf(now().toISOString()),
 ): { readonly key: ReturnType<typeof keys.operatorNotice>; readonly record: OperatorNoticeRecord } {
-  const { what, organizationId, country, paymentId = country } = fields;
+  const { what, organizationId, carrier = organizationId, country, paymentId = country } = fields;
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 40 * dayMs));
   const record = { entity: "operatorNotice", ...fields, day, at: now().toISOString(), expiresAt } as const;
-  return { key: keys.operatorNotice(day, `${what}#${organizationId}#${paymentId}`), record };
+  return { key: keys.operatorNotice(day, `${what}#${carrier}#${paymentId}`), record };
 }
 
 /** Reads the notices of the present day and of some days before it, the newest day first. */

@@ -56,6 +56,8 @@ export async function operatorsText(notice: OperatorNotice): Promise<EmailText |
     }
     case "unusualSpend":
       return unusualText(notice);
+    case "carriers":
+      return carriersText(notice.since);
     case "disputeOpened": {
       const payment = await findPayment(notice);
       const isOpen = payment !== undefined && openDisputeOf(payment) !== undefined;
@@ -87,6 +89,19 @@ async function unusualText({
   return textOf(subject, section(`See organizations unusual --stage ${config.stage()}`, lines));
 }
 
+/** Returns the text of what the watch over carriers has noticed in a look. */
+async function carriersText(since: string): Promise<EmailText | undefined> {
+  const found = (await readNotices(1)).filter(({ carrier, at }) => carrier !== undefined && at >= since);
+  const [first] = found;
+  const { what = "", carrier = "", country } = first ?? {};
+  const subject =
+    found.length === 1
+      ? `${what} ${carrier}${country === undefined ? "" : ` ${country}`}`
+      : `${found.length} findings about carriers`;
+  const title = `See deliveries --stage ${config.stage()}, and the runbook's entry of the alarm`;
+  return textOf(subject, section(title, found.map(noticeLine)));
+}
+
 async function reviewLines(): Promise<string[]> {
   const kinds = ["kyc", "sender-ids"] as const;
   const counts = await Promise.all(kinds.map(async (kind) => ({ kind, ...(await countReviews(kind)) })));
@@ -102,6 +117,11 @@ function disputeLine(payment: PaymentRecord): string {
 }
 
 function noticeLine({ what, organizationId, paymentId, country, ...figures }: OperatorNoticeRecord): string {
+  const { carrier, share = 0, usualShare = 0 } = figures;
+  if (carrier !== undefined) {
+    const shares = [share, usualShare].map((each) => `${(100 * each).toFixed(1)} %`);
+    return `${what} ${carrier} ${country ?? "all countries"}: ${shares[0]}, usual ${shares[1]}`;
+  }
   const { day, messages = 0, amountMicros = 0, usualMicros = 0 } = figures;
   const names = [what, organizationId, paymentId, country].filter((each) => each !== undefined).join(" ");
   if (country === undefined) return names;

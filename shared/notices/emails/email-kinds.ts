@@ -162,6 +162,8 @@ const OperatorNotice = z.discriminatedUnion("what", [
     key: z.string(),
     since: z.optional(z.string()),
   }),
+  /** Carriers whose figures are worse than usual, noticed since a moment. */
+  z.object({ what: z.literal("carriers"), since: z.string() }),
   z.object({ what: z.literal("disputeOpened"), organizationId: z.string(), paymentId: z.string() }),
 ]);
 export type OperatorNotice = z.infer<typeof OperatorNotice>;
