@@ -80,6 +80,23 @@ it("a closed wallet rejects sends until it is reopened, and shows why it is clos
   expect((await customer.trySend()).status).toBe(202);
 });
 
+it("a transfer without a customer waits in a closed wallet, and is moved to its customer once", async () => {
+  const [parked, customer] = [await register(), await register()];
+  await outputOf(`wallets close ${parked.email} --reason 'Unmatched transfers'`);
+  const park = `wallets credit ${parked.email} 50 --type correction --reason 'Sender unknown' --reference parked-bank-9`;
+  await outputOf(park);
+  expect(await outputOf(park)).toContain("Nothing was changed");
+  expect(await parked.balance()).toBe(50);
+  for (const times of [1, 2]) {
+    const moved = `--type correction --reason 'Of ${customer.organizationId}' --reference moved-bank-9`;
+    const debit = await outputOf(`wallets debit ${parked.email} 50 ${moved}`);
+    const paid = `--type payment --reason 'Transfer 9' --reference bank-9`;
+    const credit = await outputOf(`wallets credit ${customer.email} 50 ${paid}`);
+    for (const out of [debit, credit]) expect(out.includes("Nothing was changed")).toBe(times === 2);
+  }
+  expect([await parked.balance(), await customer.balance()]).toEqual([0, 50]);
+});
+
 it("a wallet's cap and rate limit are set for one organization, removed, and reset to the stage's", async () => {
   const customer = await register({ balance: 1 });
   const { email, organizationId } = customer;
