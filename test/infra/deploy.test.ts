@@ -71,7 +71,7 @@ it.each(["--watch", "--app=.build/cdk.out", "-a", "--method=execute-change-set"]
 );
 
 it("a release is named by its version and its commit", () => {
-  expect(releaseText()).toMatch(/^\d+\.\d+\.\d+(\+[0-9a-f]{12}(-dirty)?)?$/);
+  expect(releaseText()).toMatch(/^\d+\.\d+\.\d+(-dev\.\d+)?(\+[0-9a-f]{12}(-dirty)?)?$/);
 });
 
 it.each([
