@@ -7,7 +7,7 @@ import { writeXlsx, type Cell, type CellValue } from "hucre";
 import { expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { guessTargets, headerRowOf, rowsOf } from "../../functions/console/app/import-columns.ts";
+import { guessTargets, headerRowOf, rowsOf } from "../../functions/console/app/import-rows.ts";
 import {
   fieldsOf,
   singleBraces,

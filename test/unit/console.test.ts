@@ -9,7 +9,7 @@ import {
   failedRowsOf,
   rowsOf,
   sample,
-} from "../../functions/console/app/import-columns.ts";
+} from "../../functions/console/app/import-rows.ts";
 import { problemOfField } from "../../functions/console/app/problems.ts";
 import { parseCsv, textOf } from "../../functions/console/app/read-table.ts";
 import { tagsOf } from "../../functions/console/app/typed.ts";

@@ -4,7 +4,7 @@ import { useEffect, useMemo } from "preact/hooks";
 import { everyRow } from "../../../../shared/api/client/client.ts";
 import type { Contact, ImportedContacts } from "../../../../shared/api/contract/contacts.ts";
 import { api } from "../api.ts";
-import { batchesOf, failedRowsOf, type ImportRow } from "../import-columns.ts";
+import { batchesOf, failedRowsOf, type ImportRow } from "../import-rows.ts";
 import { linkTo } from "../router.ts";
 import { saveTable } from "../save-file.ts";
 import { untag } from "../untag.ts";

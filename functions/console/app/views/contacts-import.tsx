@@ -14,7 +14,7 @@ import {
   targets,
   type ImportRow,
   type Target,
-} from "../import-columns.ts";
+} from "../import-rows.ts";
 import { Import, FailedRowsTable } from "../parts/contact-import.tsx";
 import { Labeled } from "../parts/field.tsx";
 import { SelectField, TextField, useForm } from "../parts/form.tsx";
