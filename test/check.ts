@@ -5,7 +5,8 @@ import { availableParallelism } from "node:os";
 import { projectRoot } from "../infra/project-root.ts";
 
 // `npm run check`: runs the checking scripts of package.json in parallel, one for each core. It prints the output of each
-// when it ends. The tests of the conventions write a report, as all tests do. The type checker and the linter have one thread each, because more threads would check the same types again.
+// when it ends. The tests of the conventions write a report, as all tests do. The type checker and the linter have one thread
+// each, because more threads would check the same types again.
 
 /** The slowest first, so that none runs alone at the end. */
 const scripts = [

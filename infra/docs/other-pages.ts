@@ -9,7 +9,7 @@ import { errorCodes, failureTable, sandboxNumberTable } from "../../shared/api/o
 import { publicOperations } from "../../shared/api/routes.ts";
 import { errorsOf } from "../../shared/api/routes/route.ts";
 import { projectRoot } from "../project-root.ts";
-import { pythonVersion } from "../sdks/wheel.ts";
+import { pythonVersion } from "../sdks/python-version.ts";
 import { fieldList, markdownText } from "./fields.ts";
 import type { ApiDocument } from "./operation-pages.ts";
 import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";

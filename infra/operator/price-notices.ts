@@ -1,5 +1,4 @@
-import { activeDays, owedRiseNotice } from "../../shared/figures/statements/rise-notice.ts";
-import { readMargins } from "../../shared/messages/counts/figures.ts";
+import { owedRiseNotice } from "../../shared/figures/statements/rise-notice.ts";
 import { findPriceOverrides } from "../../shared/money/prices/overrides.ts";
 import type { RateCard } from "../../shared/money/prices/rate-card.ts";
 import {
@@ -14,10 +13,7 @@ import { dayMs, now } from "../../shared/platform/clock.ts";
 import { putItem } from "../../shared/platform/table/write.ts";
 import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import type { Context } from "./context.ts";
-import { daysBefore } from "./margins.ts";
-
-/** Organizations whose notices are scheduled at the same time. */
-const batchSize = 25;
+import { searchOrganizations } from "./organization.ts";
 
 /** Warns of prices that a change raises sooner than customers can be notified. */
 export function warnOfSuddenRises(
@@ -47,7 +43,7 @@ type RisesOfCard = ReadonlyMap<string, readonly PriceRise[]>;
 /**
  * Schedules the notices to customers of a later rise. The function that sends them decides who is concerned. A repeat schedules
  * the same ones.
- * @param organizationId undefined for all that sent messages lately
+ * @param organizationId undefined for all
  */
 export async function scheduleRiseNotices(
   card: RateCard,
@@ -56,48 +52,38 @@ export async function scheduleRiseNotices(
 ): Promise<void> {
   if (priceNoticeDays === undefined) return;
   const ofCard: RisesOfCard = new Map(laterMoments({ card }).map((at) => [at, risesAt({ card }, at)]));
-  const ids = organizationId === undefined ? await activeOrganizations() : [organizationId];
-  let scheduled = 0;
+  const search = async (id: string): Promise<string[]> => schedule(id, card, ofCard, priceNoticeDays);
   try {
-    for (let start = 0; start < ids.length; start += batchSize) {
-      const batch = ids.slice(start, start + batchSize);
-      const counts = await Promise.all(batch.map(async (id) => schedule(id, card, ofCard, priceNoticeDays)));
-      scheduled += counts.reduce((sum, count) => sum + count, 0);
-      output.progress(`notices to ${start + batch.length} of ${ids.length} organizations scheduled`);
-    }
+    const found =
+      organizationId === undefined
+        ? (await searchOrganizations(search, output, { most: Infinity })).found
+        : await search(organizationId);
+    if (found.length > 0) output.note(`Scheduled notices of higher prices: ${found.length}`);
   } catch (error) {
     output.aside(
       "The prices are changed, but not all notices of higher prices are scheduled: run prices restore with the current version.",
     );
     throw error;
   }
-  if (scheduled > 0) output.note(`Scheduled notices of higher prices: ${scheduled}`);
 }
 
-async function activeOrganizations(): Promise<string[]> {
-  const ids = new Set<string>();
-  for (const day of daysBefore(activeDays, false)) {
-    for await (const { organizationId } of readMargins(day)) ids.add(organizationId);
-  }
-  return [...ids];
-}
-
-/** Schedules the notices to one organization. @returns their number */
+/** Schedules the notices to one organization. @returns the moments of the rises */
 async function schedule(
   organizationId: string,
   card: RateCard,
   ofCard: RisesOfCard,
   noticeDays: number,
-): Promise<number> {
-  const organization = await findOrganization(organizationId);
+): Promise<string[]> {
+  // The command may have changed its prices just now.
+  const organization = await findOrganization(organizationId, { consistent: true });
   const own = organization && (await findPriceOverrides(organization));
   const moments = own === undefined ? [...ofCard.keys()] : laterMoments({ card, own });
-  let scheduled = 0;
+  const scheduled: string[] = [];
   for (const at of moments) {
     const rises = own === undefined ? (ofCard.get(at) ?? []) : risesAt({ card, own }, at);
     if (rises.length === 0) continue;
     await putItem(owedRiseNotice({ organizationId, at, rises }, noticeDays));
-    scheduled += 1;
+    scheduled.push(at);
   }
   return scheduled;
 }

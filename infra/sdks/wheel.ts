@@ -2,16 +2,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
-import { apiVersion } from "../../shared/api/contract/version.ts";
 import { projectRoot } from "../project-root.ts";
 import { zipOf } from "../zip.ts";
 import { sdkContract } from "./operations.ts";
+import { pythonVersion } from "./python-version.ts";
 import { pythonFiles, synchronous } from "./python.ts";
 
 const sourceFolder = path.join(projectRoot, "shared/api/client/python");
-
-/** The version as Python writes it: `0.5.0-dev.0` is `0.5.0.dev0`. */
-export const pythonVersion = apiVersion.replace("-dev.", ".dev");
 
 /** The description of the package, before its README. */
 const metadata = `Metadata-Version: 2.4

@@ -1,4 +1,4 @@
-import { causingRequestId } from "./call-count.ts";
+import { causingRequestId } from "./call-context.ts";
 import { now } from "./clock.ts";
 import { countFault } from "./metrics.ts";
 

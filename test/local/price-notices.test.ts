@@ -84,10 +84,10 @@ const risesIn = (customer: Customer): string[] =>
     .map(({ text }) => text);
 
 it("a notice of a later price is scheduled for those who sent to its country and pay it", async () => {
-  expect(await importRise("0.09")).toContain("Scheduled notices of higher prices: 2");
+  expect(await importRise("0.09")).toContain("Scheduled notices of higher prices: 3");
   // The list is corrected, and imported twice.
   for (let time = 0; time < 2; time += 1) {
-    expect(await importRise("0.095", "0.069")).toContain("Scheduled notices of higher prices: 2");
+    expect(await importRise("0.095", "0.069")).toContain("Scheduled notices of higher prices: 3");
   }
   await after(minuteMs);
   expect(Object.values(customers).flatMap(risesIn)).toEqual([]);

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { buildOnce } from "../../infra/build-once.ts";
 import { projectRoot } from "../../infra/project-root.ts";
 import { hasPython } from "../../infra/python-programs.ts";
+import { pythonVersion } from "../../infra/sdks/python-version.ts";
 
 const run = promisify(execFile);
 
@@ -76,7 +77,7 @@ async function downloadAndInstall(gatewayUrl: string, folder: string, withPython
   if (!withPython) return;
   const environment = path.join(folder, "python");
   await run("python3", ["-m", "venv", environment]);
-  const wheel = await download(`sms_gateway-${version.replace("-dev.", ".dev")}-py3-none-any.whl`);
+  const wheel = await download(`sms_gateway-${pythonVersion}-py3-none-any.whl`);
   const install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel];
   await run(path.join(environment, "bin/python"), install);
 }

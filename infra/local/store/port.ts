@@ -52,7 +52,8 @@ export class Outbox<Message> {
 
   post(message: Message): void {
     if (this.#messages.push(message) > 1) return;
-    // At the end of the iteration, so that parallel requests share a post: a post wakes another thread, which costs more than most of them.
+    // At the end of the iteration, so that parallel requests share a post. It wakes another thread, which costs more than most
+    // requests.
     setImmediate(() => {
       this.#port.postMessage(this.#messages);
       this.#messages = [];

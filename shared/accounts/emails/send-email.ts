@@ -40,7 +40,7 @@ import { countMetrics } from "../../platform/metrics.ts";
 import { putItem, putOf } from "../../platform/table/write.ts";
 import { findKyc } from "../../tenancy/kyc/record.ts";
 import { allMembers, findInvitation } from "../../tenancy/organizations/member-record.ts";
-import { findOrganization } from "../../tenancy/organizations/record.ts";
+import { findOrganization, type OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { isEmailVerified, readRights } from "../../tenancy/organizations/rights-record.ts";
 import { newEmailToken, type TokenPurpose } from "../../tenancy/users/email-tokens.ts";
 import { findUser, findUserByEmail, type UserRecord } from "../../tenancy/users/record.ts";
@@ -203,7 +203,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "stopped": {
       const { organizationId, what, stoppedId } = job;
       if (what !== "sessions")
-        return toMembers(organizationId, "decisions", async (name) => stoppedText(name, what, stoppedId));
+        return toMembers(organizationId, "decisions", async ({ name }) => stoppedText(name, what, stoppedId));
       const user = await findVerified(stoppedId);
       return user && { to: user.email, text: sessionsEndedText() };
     }
@@ -214,15 +214,15 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
     case "ownerNotice":
       return { to: job.to, text: ownerNoticeText(job.notice) };
     case "lowBalance":
-      return toMembers(job.organizationId, "warnings", async (name) => lowBalanceText(name, job));
+      return toMembers(job.organizationId, "warnings", async ({ name }) => lowBalanceText(name, job));
     case "spendCapReached":
-      return toMembers(job.organizationId, "warnings", async (name) => spendCapReachedText(name, job));
+      return toMembers(job.organizationId, "warnings", async ({ name }) => spendCapReachedText(name, job));
     case "pricesRise":
-      return toMembers(job.organizationId, "warnings", async (name) => riseText(name, job));
+      return toMembers(job.organizationId, "warnings", async (organization) => riseText(organization, job));
     case "messagesHeld": {
       const { rows } = await listHeldMessages(job.organizationId, { page: 1, limit: 1, status: "held" });
       if (rows.length === 0) return undefined;
-      return toMembers(job.organizationId, "approvals", async (name) => messagesHeldText(name));
+      return toMembers(job.organizationId, "approvals", async ({ name }) => messagesHeldText(name));
     }
     case "reviewDecided": {
       const { organizationId, senderIdId } = job;
@@ -231,7 +231,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
           ? await findKyc(organizationId)
           : (await readSenderIds(organizationId)).find(({ id }) => id === senderIdId);
       if (decided === undefined || decided.status === "pending") return undefined;
-      return toMembers(organizationId, "decisions", async (name) => reviewDecidedText(name, decided));
+      return toMembers(organizationId, "decisions", async ({ name }) => reviewDecidedText(name, decided));
     }
     case "operators": {
       const text = await operatorsText(job.notice);
@@ -249,7 +249,7 @@ async function draftsOf(job: EmailJob): Promise<Draft | Draft[] | undefined> {
         await putItem(putOf(key, record));
       }
       const kind = notice.what === "paymentReceived" ? "payments" : "warnings";
-      return toMembers(organizationId, kind, async (name) => billingText(organizationId, name, notice));
+      return toMembers(organizationId, kind, async ({ name }) => billingText(organizationId, name, notice));
     }
   }
 }
@@ -264,13 +264,13 @@ async function findVerified(userId: string): Promise<UserRecord | undefined> {
 async function toMembers(
   organizationId: string,
   kind: MembersEmail,
-  textOf: (organizationName: string) => Promise<EmailText | undefined>,
+  textOf: (organization: OrganizationRecord) => Promise<EmailText | undefined>,
 ): Promise<Draft[]> {
   const organization = await findOrganization(organizationId, { consistent: true });
   if (organization === undefined) return [];
   const roles = await rolesOf(kind, organizationId);
   const members = await allMembers(organizationId);
-  const text = await textOf(organization.name);
+  const text = await textOf(organization);
   if (text === undefined) return [];
   return members.flatMap((member) =>
     "validUntil" in member || member.emailVerifiedAt === undefined || !roles.includes(member.role)

@@ -40,10 +40,10 @@ export function noticeOf(
   fields: Omit<OperatorNoticeRecord, "at" | "day" | "entity" | "expiresAt">,
   day = dayOf(now().toISOString()),
 ): { readonly key: ReturnType<typeof keys.operatorNotice>; readonly record: OperatorNoticeRecord } {
-  const { what, organizationId, carrier = organizationId, country, paymentId = country } = fields;
+  const { what, organizationId, carrier, country, paymentId = country } = fields;
   const expiresAt = epochSeconds(new Date(Date.parse(day) + 40 * dayMs));
   const record = { entity: "operatorNotice", ...fields, day, at: now().toISOString(), expiresAt } as const;
-  return { key: keys.operatorNotice(day, `${what}#${carrier}#${paymentId}`), record };
+  return { key: keys.operatorNotice(day, `${what}#${carrier ?? organizationId}#${paymentId}`), record };
 }
 
 /** Reads the notices of the present day and of some days before it, the newest day first. */

@@ -51,7 +51,10 @@ export async function operatorsText(notice: OperatorNotice): Promise<EmailText |
       return textOf("Open work of today", [
         ...section("Reviews that wait (kyc list, sender-ids list)", await reviewLines()),
         ...section("Open disputes (payments list --disputed)", (await readDisputed()).map(disputeLine)),
-        ...section("New since yesterday (organizations unusual, payments show)", notices.map(noticeLine)),
+        ...section(
+          "New since yesterday (organizations unusual, payments show, deliveries)",
+          notices.map(noticeLine),
+        ),
       ]);
     }
     case "unusualSpend":
@@ -92,14 +95,10 @@ async function unusualText({
 /** Returns the text of what the watch over carriers has noticed in a look. */
 async function carriersText(since: string): Promise<EmailText | undefined> {
   const found = (await readNotices(1)).filter(({ carrier, at }) => carrier !== undefined && at >= since);
-  const [first] = found;
-  const { what = "", carrier = "", country } = first ?? {};
-  const subject =
-    found.length === 1
-      ? `${what} ${carrier}${country === undefined ? "" : ` ${country}`}`
-      : `${found.length} findings about carriers`;
+  const lines = found.map(noticeLine);
+  const [subject = ""] = lines.length === 1 ? lines : [`${lines.length} findings about carriers`];
   const title = `See deliveries --stage ${config.stage()}, and the runbook's entry of the alarm`;
-  return textOf(subject, section(title, found.map(noticeLine)));
+  return textOf(subject, section(title, lines));
 }
 
 async function reviewLines(): Promise<string[]> {

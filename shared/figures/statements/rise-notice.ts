@@ -19,10 +19,10 @@ import { itemsIn } from "../../platform/table/lists.ts";
 import { countersOf, usageSortKey } from "../../platform/table/shards.ts";
 import type { Put } from "../../platform/table/write.ts";
 import { TtlCache } from "../../platform/ttl-cache.ts";
-import { findOrganization } from "../../tenancy/organizations/record.ts";
+import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 
 /** The customers of a country are those who sent messages to it in this time. */
-export const activeDays = 30;
+const activeDays = 30;
 
 /** Rises of the prices that an organization pays, at a moment. */
 interface Rises {
@@ -59,10 +59,11 @@ const maxListed = 30;
  * @returns undefined if none does, or if the rises are not those that it was queued for
  */
 export async function riseText(
-  name: string,
-  { id, organizationId, at }: { readonly id: string; readonly organizationId: string; readonly at: string },
+  organization: OrganizationRecord,
+  { id, at }: { readonly id: string; readonly at: string },
 ): Promise<EmailText | undefined> {
-  const rises = await presentRises(organizationId, at);
+  const { id: organizationId, name } = organization;
+  const rises = await presentRises(organization, at);
   if (idOf({ organizationId, at, rises }) !== id) return undefined;
   const countries = await countriesOf(organizationId);
   const concerned = rises.filter((rise) => rise.isOwn || concerns(rise, countries));
@@ -82,12 +83,8 @@ export async function riseText(
   };
 }
 
-async function presentRises(organizationId: string, at: string): Promise<readonly PriceRise[]> {
-  const [version, organization] = await Promise.all([
-    findCurrentVersion(),
-    findOrganization(organizationId, { consistent: true }),
-  ]);
-  const own = organization && (await findPriceOverrides(organization));
+async function presentRises(organization: OrganizationRecord, at: string): Promise<readonly PriceRise[]> {
+  const [version, own] = await Promise.all([findCurrentVersion(), findPriceOverrides(organization)]);
   const read = async (): Promise<RateCard> =>
     version === undefined ? new RateCard("") : readRateCard(version);
   const card = await cards.read(read, String(version));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { countAwsCall } from "../call-count.ts";
+import { countAwsCall } from "../call-context.ts";
 import { now } from "../clock.ts";
 import { correctClock, signingTime } from "./clock-skew.ts";
 import type { AwsCommand } from "./command.ts";

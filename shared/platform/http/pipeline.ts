@@ -10,7 +10,7 @@ import { ApiError, errorCatalogue, type ErrorCode, type RateLimitStatus } from "
 import type { Page } from "../../api/contract/primitives.ts";
 import { statusOf, type Route, type ServedRoute } from "../../api/routes/route.ts";
 import type { Actor, Viewer } from "../auth/actor.ts";
-import { awsCallsSoFar, countingAwsCalls } from "../call-count.ts";
+import { awsCallsSoFar, inCall } from "../call-context.ts";
 import { now, secondMs } from "../clock.ts";
 import { config } from "../config.ts";
 import { log } from "../log.ts";
@@ -130,7 +130,7 @@ export function pipeline<const R extends Route, Organization = unknown>(
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   const handled = handler as unknown as LambdaHandler;
   return async (event, context) =>
-    countingAwsCalls(async () => handled(event, context), event.requestContext.requestId);
+    inCall(async () => handled(event, context), event.requestContext.requestId);
 }
 
 /** Wraps the handler's result. */
@@ -187,7 +187,7 @@ function errorResponse(route: ServedRoute): EndpointMiddleware {
       // A middleware that ran before has found that the request succeeded after all.
       if (request.response !== undefined) return;
       const { requestId } = request.event.requestContext;
-      const error = errorForCaller(route, requestId, request.error);
+      const error = errorForCaller(route, request.error);
       const { code, message, details } = error;
       request.response = {
         statusCode: errorCatalogue[code].status,
@@ -203,14 +203,14 @@ function docUrlOf(code: ErrorCode): string | undefined {
   return config.docsEnabled() ? `${config.apiUrl()}/docs/errors/${code}` : undefined;
 }
 
-function errorForCaller(route: ServedRoute, requestId: string, error: unknown): ApiError {
+function errorForCaller(route: ServedRoute, error: unknown): ApiError {
   if (error instanceof ApiError) {
     if (error.cause !== undefined) {
-      log.warn("request.failed", { requestId, route: routeName(route), error: error.cause });
+      log.warn("request.failed", { route: routeName(route), error: error.cause });
     }
     return error;
   }
-  log.error("request.crashed", { requestId, route: routeName(route), error });
+  log.error("request.crashed", { route: routeName(route), error });
   return new ApiError("INTERNAL");
 }
 
@@ -248,7 +248,6 @@ function requestLog(nameOf: (method: string, path: string) => string): EndpointM
   const write: EndpointMiddleware["after"] = ({ event, response, error }) => {
     const { organizationId, userId, credential } = event.actor ?? {};
     log.info("request", {
-      requestId: event.requestContext.requestId,
       route: nameOf(event.requestContext.http.method, event.rawPath),
       status: isResponse(response) ? response.statusCode : undefined,
       durationMs: Date.now() - event.requestContext.timeEpoch,

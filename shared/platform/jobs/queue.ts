@@ -1,5 +1,5 @@
 import { SendMessageBatchCommand, SendMessageCommand, Sqs } from "../aws/sqs.ts";
-import { causingRequestId } from "../call-count.ts";
+import { causingRequestId } from "../call-context.ts";
 import { config } from "../config.ts";
 import type { QueueName } from "../queue-names.ts";
 import { requestIdAttribute, type QueuedJob } from "./job.ts";

@@ -3,7 +3,7 @@ import sqsPartialBatchFailure from "@middy/sqs-partial-batch-failure";
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord, SQSRecordAttributes } from "aws-lambda";
 import type * as z from "zod/mini";
 
-import { countingAwsCalls } from "../call-count.ts";
+import { inCall } from "../call-context.ts";
 import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 import { queuedAtAttribute, requestIdAttribute, ReturnsLater } from "./job.ts";
@@ -37,7 +37,7 @@ export function worker<Job, Result, Batch = undefined>(
       const batch = begin?.();
       const results = await Promise.allSettled(
         Records.map(async (record) =>
-          countingAwsCalls(
+          inCall(
             async () =>
               work(
                 schema.parse(JSON.parse(record.body)),
