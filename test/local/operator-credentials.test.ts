@@ -15,6 +15,7 @@ import {
   rejectionOf,
 } from "../support/operator.ts";
 import { useOperatedGateway } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const operated = useOperatedGateway();
@@ -145,7 +146,7 @@ it("a webhook is disabled until the customer enables it, and one that is disable
   expect(await client.getWebhook({ params: { id } })).toMatchObject(disabled);
   expect(await jsonOf(`webhooks list ${email}`, Row)).toMatchObject([{ id, ...disabled }]);
   const { id: unheard } = await customer.send();
-  await vi.waitFor(async () => expect((await customer.message(unheard)).status).toBe("sent"));
+  await vi.waitFor(async () => expect((await customer.message(unheard)).status).toBe("sent"), patience);
 
   await client.updateWebhook({ params: { id }, body: { enabled: true } });
   await customer.send();

@@ -12,6 +12,7 @@ import { deleteItem, updateItem, updateOf } from "../../shared/platform/table/wr
 import { call, Customer, errorOf, password, type ApiResponse } from "../support/api.ts";
 import { loseRequest } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { patience } from "../support/patience.ts";
 
 /*
  * The end of a credential, which counts from the next call on, and the record of its use.
@@ -203,7 +204,7 @@ describe("an API key", () => {
   it("is let in when its use cannot be recorded", async () => {
     faults.next(({ body }) => body.includes("KEY_USES#"), loseRequest);
     expect((await byKey()).status).toBe(200);
-    await vi.waitFor(() => expect(lines.join("\n")).toContain('"event":"api_key.use_not_noted"'));
+    await vi.waitFor(() => expect(lines.join("\n")).toContain('"event":"api_key.use_not_noted"'), patience);
   });
 
   it("that is deleted frees its place, and leaves no item", async () => {
@@ -241,7 +242,7 @@ it("the log line of a request names the caller, the credential and the address",
       );
       expect(line).toBeDefined();
       return line;
-    });
+    }, patience);
   const { organizationId } = customer;
   const sourceIp = "127.0.0.1";
   const ofSession = await lineOf(await bySession());
