@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { noticeOf } from "../../shared/figures/operators/record.ts";
+import { noticeOf, paymentsCompared } from "../../shared/figures/operators/record.ts";
 import { countReviews, operatorsText, readDisputed } from "../../shared/figures/operators/report.ts";
 import { readBilling } from "../../shared/money/payments/billing-record.ts";
 import { newPayment } from "../../shared/money/payments/create.ts";
@@ -109,9 +109,21 @@ it("notices are in the email of the day after them, however late it is, and a re
     });
     await putItem(putOf(key, record));
   }
+  // A comparison is no news.
+  for (const fields of [
+    { what: paymentsCompared },
+    { what: "carrier.failing", carrier: "acme", share: 0.5, usualShare: 0.98 },
+  ]) {
+    const { key, record } = noticeOf(fields);
+    await putItem(putOf(key, record));
+  }
   vi.setSystemTime("2031-03-04T07:55:00Z");
-  const title = "New since yesterday (organizations unusual, payments show):";
-  expect(await linesOf(daily)).toEqual([title, "recharge failed org_1 pay_1"]);
+  const title = "New since yesterday (organizations unusual, payments show, deliveries):";
+  expect(await linesOf(daily)).toEqual([
+    title,
+    "carrier.failing acme all countries: 50.0 %, usual 98.0 %",
+    "recharge failed org_1 pay_1",
+  ]);
   vi.setSystemTime("2031-03-05T07:00:00Z");
   expect(await linesOf(daily)).toEqual([]);
 });
