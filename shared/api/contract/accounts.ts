@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { asciiEmail, Email } from "./email-addresses.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { Scope } from "./scopes.ts";
@@ -7,18 +8,17 @@ import { OwnPassword, SecondFactorCode } from "./second-factor.ts";
 
 export const minPasswordCharacters = 8;
 
-export const Password = z
-  .string()
-  .check(
-    z.minLength(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`),
-    z.maxLength(72, { error: "must be at most 72 bytes long in UTF-8", abort: true }),
-    z.regex(/^[^\0]*$/, "must not contain the character U+0000"),
-  )
-  .register(z.globalRegistry, {
-    description:
-      `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
-      "reject what is easy to guess.",
-  });
+export const Password = about(
+  z
+    .string()
+    .check(
+      z.minLength(minPasswordCharacters, `must be at least ${minPasswordCharacters} characters long`),
+      z.maxLength(72, { error: "must be at most 72 bytes long in UTF-8", abort: true }),
+      z.regex(/^[^\0]*$/, "must not contain the character U+0000"),
+    ),
+  `At least ${minPasswordCharacters} characters, none of them U+0000, and in UTF-8 at most 72 bytes. A gateway may ` +
+    "reject what is easy to guess.",
+);
 export const Name = text(100);
 
 export const RegisterRequest = z
@@ -27,9 +27,7 @@ export const RegisterRequest = z
     password: Password,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
-    organizationName: z
-      .optional(Name)
-      .register(z.globalRegistry, { description: "The email when there is none." }),
+    organizationName: about(z.optional(Name), "The email when there is none."),
   })
   .register(z.globalRegistry, {
     id: "RegisterRequest",
@@ -54,14 +52,10 @@ export const User = z
   .object({
     id: idSchema("usr"),
     email: z.string(),
-    emailVerified: z
-      .optional(z.literal(true))
-      .register(z.globalRegistry, { description: "Present once the user has verified the email." }),
+    emailVerified: about(z.optional(z.literal(true)), "Present once the user has verified the email."),
     firstName: z.optional(z.string()),
     lastName: z.optional(z.string()),
-    secondFactor: z.boolean().register(z.globalRegistry, {
-      description: "Whether they need a code to log in, beside the password.",
-    }),
+    secondFactor: about(z.boolean(), "Whether they need a code to log in, beside the password."),
     createdAt: Timestamp,
   })
   .register(z.globalRegistry, { id: "User" });
@@ -76,18 +70,17 @@ export const Account = z
   .object({
     user: User,
     organization: Organization,
-    scopes: z.optional(z.array(Scope)).register(z.globalRegistry, {
-      description: "The scopes of the credential, in the response of `GET /v1/auth/me`.",
-    }),
+    scopes: about(
+      z.optional(z.array(Scope)),
+      "The scopes of the credential, in the response of `GET /v1/auth/me`.",
+    ),
   })
   .register(z.globalRegistry, { id: "Account" });
 export type Account = z.infer<typeof Account>;
 
 export const Session = z
   .extend(Account, {
-    token: z
-      .string()
-      .register(z.globalRegistry, { description: "A session token (JWT) for the Authorization header." }),
+    token: about(z.string(), "A session token (JWT) for the Authorization header."),
     tokenType: z.literal("Bearer"),
     expiresAt: Timestamp,
   })
@@ -102,9 +95,10 @@ export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
 export const Reauthenticated = z
   .object({
     reauthenticated: z.literal(true),
-    validUntil: Timestamp.clone().register(z.globalRegistry, {
-      description: "Until then this session may use operations that require a recent password.",
-    }),
+    validUntil: about(
+      Timestamp.clone(),
+      "Until then this session may use operations that require a recent password.",
+    ),
   })
   .register(z.globalRegistry, { id: "Reauthenticated" });
 export type Reauthenticated = z.infer<typeof Reauthenticated>;
@@ -117,19 +111,17 @@ export type LoggedOut = z.infer<typeof LoggedOut>;
 export const ActiveSession = z
   .object({
     id: idSchema("ses"),
-    current: z
-      .optional(z.literal(true))
-      .register(z.globalRegistry, { description: "Present on the session of this request." }),
-    userAgent: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The browser or program that logged in, as its `User-Agent` names it.",
-    }),
+    current: about(z.optional(z.literal(true)), "Present on the session of this request."),
+    userAgent: about(
+      z.optional(z.string()),
+      "The browser or program that logged in, as its `User-Agent` names it.",
+    ),
     createdAt: Timestamp,
-    lastUsedAt: z.optional(Timestamp).register(z.globalRegistry, {
-      description: "To five minutes. Absent for a session with a token.",
-    }),
-    expiresAt: Timestamp.clone().register(z.globalRegistry, {
-      description: "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
-    }),
+    lastUsedAt: about(z.optional(Timestamp), "To five minutes. Absent for a session with a token."),
+    expiresAt: about(
+      Timestamp.clone(),
+      "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
+    ),
   })
   .register(z.globalRegistry, { id: "ActiveSession" });
 export type ActiveSession = z.infer<typeof ActiveSession>;
@@ -147,13 +139,13 @@ export const AccountPage = z.string();
  * The token of a link in an email. A malformed token is reported like one that was used. It ends at the first character that it
  * cannot have, because programs append parameters to links.
  */
-export const EmailToken = z
-  .string()
-  .check(
+export const EmailToken = about(
+  z.string().check(
     z.maxLength(1_000, { abort: true }),
     z.overwrite((token) => /^(usr_\w{26}\.[\w-]{43})(?![\w-])/.exec(token)?.[1] ?? token),
-  )
-  .register(z.globalRegistry, { description: "From the link that was sent by email." });
+  ),
+  "From the link that was sent by email.",
+);
 /** Has the form of a token, and is none. */
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 
@@ -166,10 +158,7 @@ export type EmailRequested = z.infer<typeof EmailRequested>;
 export const VerifyEmailRequest = z
   .object({
     token: EmailToken,
-    password: z
-      .string()
-      .check(z.maxLength(1_000))
-      .register(z.globalRegistry, { description: "The password of the account." }),
+    password: about(z.string().check(z.maxLength(1_000)), "The password of the account."),
   })
   .register(z.globalRegistry, {
     id: "VerifyEmailRequest",

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
@@ -22,36 +23,34 @@ const AllowedAddresses = z
 export const CreateApiKeyRequest = z.prefault(
   z
     .strictObject({
-      name: z
-        .optional(text(100))
-        .register(z.globalRegistry, { description: "A description of the key, in your own words." }),
-      scopes: notNull(z.optional(Scopes)).register(z.globalRegistry, {
-        description:
-          "The scopes of the key. By default, all that this gateway grants to keys: every scope except `charge`, and on a " +
+      name: about(z.optional(text(100)), "A description of the key, in your own words."),
+      scopes: about(
+        notNull(z.optional(Scopes)),
+        "The scopes of the key. By default, all that this gateway grants to keys: every scope except `charge`, and on a " +
           "strict gateway except `keys`. A key cannot have more scopes than the credential that creates it. `charge` is for " +
           "saved cards, auto-recharge and the daily spend cap. `personal` adds to `read` the business verification, the audit " +
           "log, exports, and the texts of messages of type `otp`.",
-      }),
-      expiresAt: notNull(z.optional(Timestamp)).register(z.globalRegistry, {
-        description:
-          "When the key ends; not later than the key that makes it, whose end it gets without this.",
-      }),
-      allowedAddresses: notNull(z.optional(AllowedAddresses)).register(z.globalRegistry, {
-        description:
-          "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
+      ),
+      expiresAt: about(
+        notNull(z.optional(Timestamp)),
+        "When the key ends; not later than the key that makes it, whose end it gets without this.",
+      ),
+      allowedAddresses: about(
+        notNull(z.optional(AllowedAddresses)),
+        "The IPv4 and IPv6 addresses and CIDR blocks that may use the key. By default, those of the key that creates " +
           "it, or all addresses.",
-      }),
-      limits: notNull(z.optional(SendLimitsRequest)).register(z.globalRegistry, {
-        description:
-          "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
+      ),
+      limits: about(
+        notNull(z.optional(SendLimitsRequest)),
+        "Limits on the messages that the key sends. A key that is made with a limited key has its limits, and cannot have " +
           "others. A limited key sends, drafts campaigns, and manages the keys and webhooks that were made with it. It cannot " +
           "change contacts, templates, or other data and settings that later messages depend on.",
-      }),
-      test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
-        description:
-          "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
+      ),
+      test: about(
+        notNull(z.optional(z.boolean())),
+        "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
           "`send`, `read` and `webhooks`, which it has by default. See the [guide](/docs/guides/test-numbers).",
-      }),
+      ),
     })
     .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
   {},
@@ -68,11 +67,11 @@ export type UpdateApiKeyRequest = z.infer<typeof UpdateApiKeyRequest>;
 export const RotateApiKeyRequest = z.prefault(
   z
     .strictObject({
-      overlapHours: notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)).register(z.globalRegistry, {
-        description:
-          "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
+      overlapHours: about(
+        notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)),
+        "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
           "the keys that were made with it.",
-      }),
+      ),
     })
     .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
   {},
@@ -82,11 +81,11 @@ export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 export const DisableApiKeyRequest = z.prefault(
   z
     .strictObject({
-      descendants: z._default(z.boolean(), true).register(z.globalRegistry, {
-        description:
-          "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
+      descendants: about(
+        z._default(z.boolean(), true),
+        "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
           "replacement if the key rotated itself.",
-      }),
+      ),
     })
     .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: false }] }),
   {},
@@ -96,9 +95,7 @@ export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
 export const RevokeAllApiKeysRequest = z.prefault(
   z
     .strictObject({
-      exceptCalling: z._default(z.boolean(), false).register(z.globalRegistry, {
-        description: "Whether the key that makes this call stays.",
-      }),
+      exceptCalling: about(z._default(z.boolean(), false), "Whether the key that makes this call stays."),
     })
     .register(z.globalRegistry, { id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] }),
   {},
@@ -109,32 +106,26 @@ export const ApiKey = z
   .object({
     id: idSchema("key"),
     name: z.optional(z.string()),
-    hint: z.string().register(z.globalRegistry, {
-      description: "The first characters of the secret, enough to recognize the key.",
-    }),
+    hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
     status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
-    test: z.optional(z.literal(true)).register(z.globalRegistry, { description: "Present for a test key." }),
-    scopes: z.array(Scope).register(z.globalRegistry, { description: "The operations that it may use." }),
-    allowedAddresses: z.optional(z.array(z.string())).register(z.globalRegistry, {
-      description: "Where it may be used from; absent where that is anywhere.",
-    }),
-    limits: z.optional(SendLimits).register(z.globalRegistry, {
-      description: "Its limits on the messages that it sends, if it has any.",
-    }),
-    spentToday: z.optional(z.number()).register(z.globalRegistry, {
-      description: "In a list, what counts against its daily budget today (UTC).",
-    }),
+    test: about(z.optional(z.literal(true)), "Present for a test key."),
+    scopes: about(z.array(Scope), "The operations that it may use."),
+    allowedAddresses: about(
+      z.optional(z.array(z.string())),
+      "Where it may be used from; absent where that is anywhere.",
+    ),
+    limits: about(z.optional(SendLimits), "Its limits on the messages that it sends, if it has any."),
+    spentToday: about(z.optional(z.number()), "In a list, what counts against its daily budget today (UTC)."),
     createdAt: Timestamp,
-    createdBy: z
-      .object({
+    createdBy: about(
+      z.object({
         type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
         id: z.union([idSchema("usr"), idSchema("key")]),
-      })
-      .register(z.globalRegistry, { description: "The credential that created it." }),
+      }),
+      "The credential that created it.",
+    ),
     expiresAt: z.optional(Timestamp),
-    lastUsedAt: z
-      .optional(Timestamp)
-      .register(z.globalRegistry, { description: "To the hour; absent while it was not used." }),
+    lastUsedAt: about(z.optional(Timestamp), "To the hour; absent while it was not used."),
     disabledAt: z.optional(Timestamp),
   })
   .register(z.globalRegistry, { id: "ApiKey" });
@@ -143,20 +134,18 @@ export type ApiKey = z.infer<typeof ApiKey>;
 /** The only response that ever carries the secret. */
 export const CreatedApiKey = z
   .extend(ApiKey, {
-    secret: z
-      .string()
-      .check(z.regex(/^nn_(test_)?[0-9A-Za-z]{38}$/))
-      .register(z.globalRegistry, {
-        description:
-          "Shown this once. Goes into the Authorization header like a session token. A test key begins with `nn_test_`.",
-      }),
+    secret: about(
+      z.string().check(z.regex(/^nn_(test_)?[0-9A-Za-z]{38}$/)),
+      "Shown this once. Goes into the Authorization header like a session token. A test key begins with `nn_test_`.",
+    ),
   })
   .register(z.globalRegistry, { id: "CreatedApiKey" });
 export type CreatedApiKey = z.infer<typeof CreatedApiKey>;
 
-const CalledWebhooks = z.array(Webhook).register(z.globalRegistry, {
-  description: "The webhooks that the key registered, or keys that were made with it. They are still called.",
-});
+const CalledWebhooks = about(
+  z.array(Webhook),
+  "The webhooks that the key registered, or keys that were made with it. They are still called.",
+);
 
 export const DisabledApiKey = z
   .extend(ApiKey, { webhooks: CalledWebhooks })
@@ -169,7 +158,7 @@ export const DeletedApiKey = z
 
 export const RevokedApiKeys = z
   .object({
-    count: z.int().register(z.globalRegistry, { description: "How many keys this call has disabled." }),
+    count: about(z.int(), "How many keys this call has disabled."),
   })
   .register(z.globalRegistry, { id: "RevokedApiKeys" });
 export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

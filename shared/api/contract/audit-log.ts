@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const AuditActor = z
@@ -25,39 +26,23 @@ export const AuditEntry = z
     id: idSchema("aud"),
     createdAt: Timestamp,
     actor: AuditActor,
-    action: z.string().register(z.globalRegistry, {
-      description: "The operation, as its method and path, or the operator's command.",
-    }),
-    subject: z
-      .optional(Facts)
-      .register(z.globalRegistry, { description: "The resource, by the ids in the path." }),
-    sourceAddress: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The address that the request came from." }),
-    requestId: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The `X-Request-Id` of the response." }),
+    action: about(z.string(), "The operation, as its method and path, or the operator's command."),
+    subject: about(z.optional(Facts), "The resource, by the ids in the path."),
+    sourceAddress: about(z.optional(z.string()), "The address that the request came from."),
+    requestId: about(z.optional(z.string()), "The `X-Request-Id` of the response."),
     outcome: z.enum(["done", "refused", "unknown"]).register(z.globalRegistry, {
       id: "AuditOutcome",
       description: "`refused` has changed nothing; of `unknown`, look at what it was about.",
     }),
-    errorCode: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The error code of the response." }),
-    before: z
-      .optional(Facts)
-      .register(z.globalRegistry, { description: "How what it was about was before, without secrets." }),
-    after: z
-      .optional(Facts)
-      .register(z.globalRegistry, { description: "How what it was about was after it, without secrets." }),
+    errorCode: about(z.optional(z.string()), "The error code of the response."),
+    before: about(z.optional(Facts), "How what it was about was before, without secrets."),
+    after: about(z.optional(Facts), "How what it was about was after it, without secrets."),
   })
   .register(z.globalRegistry, { id: "AuditEntry" });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditLogQuery = z.safeExtend(PageQuery, {
-  from: z
-    .optional(Timestamp)
-    .register(z.globalRegistry, { description: "Entries of this moment and later." }),
-  to: z.optional(Timestamp).register(z.globalRegistry, { description: "Entries before this moment." }),
+  from: about(z.optional(Timestamp), "Entries of this moment and later."),
+  to: about(z.optional(Timestamp), "Entries before this moment."),
 });
 export type AuditLogQuery = z.infer<typeof AuditLogQuery>;

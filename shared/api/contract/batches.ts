@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, ErrorDetail, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
@@ -9,10 +10,10 @@ import { notNull } from "./validation.ts";
 /** How many messages a batch may have. */
 export const batchSize = [z.minLength(1), z.maxLength(1_000)] as const;
 
-const templateId = z.optional(idSchema("tpl")).register(z.globalRegistry, {
-  description:
-    "The template of the text, in place of `message`. `values` has a value for each of its placeholders.",
-});
+const templateId = about(
+  z.optional(idSchema("tpl")),
+  "The template of the text, in place of `message`. `values` has a value for each of its placeholders.",
+);
 
 /** The fields of a send that all messages of a batch can have in common. */
 const Shared = z.extend(
@@ -35,10 +36,7 @@ export type BatchMessage = z.infer<typeof BatchMessage>;
 
 export const SendBatchRequest = z
   .strictObject({
-    messages: z
-      .array(BatchMessage)
-      .check(...batchSize)
-      .register(z.globalRegistry, { description: "1 to 1,000 messages." }),
+    messages: about(z.array(BatchMessage).check(...batchSize), "1 to 1,000 messages."),
     defaults: z.optional(BatchDefaults),
     mode: notNull(z._default(z.enum(["each", "all"]), "each")).register(z.globalRegistry, {
       id: "BatchMode",
@@ -64,17 +62,17 @@ export type SendBatchRequest = z.infer<typeof SendBatchRequest>;
 
 export const BatchResult = z
   .object({
-    index: z.int().register(z.globalRegistry, { description: "The position in `messages`, from 0." }),
-    id: z
-      .optional(idSchema("msg"))
-      .register(z.globalRegistry, { description: "Present if it was accepted." }),
-    code: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The code of the error that a single send would get. Present if it was rejected.",
-    }),
+    index: about(z.int(), "The position in `messages`, from 0."),
+    id: about(z.optional(idSchema("msg")), "Present if it was accepted."),
+    code: about(
+      z.optional(z.string()),
+      "The code of the error that a single send would get. Present if it was rejected.",
+    ),
     message: z.optional(z.string()),
-    details: z.optional(z.array(ErrorDetail)).register(z.globalRegistry, {
-      description: "The first fields of the message that are wrong, if it is not valid.",
-    }),
+    details: about(
+      z.optional(z.array(ErrorDetail)),
+      "The first fields of the message that are wrong, if it is not valid.",
+    ),
   })
   .register(z.globalRegistry, { id: "BatchResult" });
 export type BatchResult = z.infer<typeof BatchResult>;
@@ -84,11 +82,9 @@ export const AcceptedBatch = z
     id: idSchema("bat"),
     accepted: z.int(),
     rejected: z.int(),
-    total: z.number().register(z.globalRegistry, { description: "The price of all accepted messages." }),
+    total: about(z.number(), "The price of all accepted messages."),
     currency: Currency,
-    results: z
-      .array(BatchResult)
-      .register(z.globalRegistry, { description: "One for each message, in their order." }),
+    results: about(z.array(BatchResult), "One for each message, in their order."),
   })
   .register(z.globalRegistry, { id: "AcceptedBatch" });
 export type AcceptedBatch = z.infer<typeof AcceptedBatch>;
@@ -98,13 +94,9 @@ export const BatchEstimate = z
     segments: z.int(),
     total: z.number(),
     currency: Currency,
-    balance: z.number().register(z.globalRegistry, { description: "Always 0 for test messages." }),
-    isCovered: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether the balance covers the batch now." }),
-    rejected: z.array(BatchResult).register(z.globalRegistry, {
-      description: "The messages that have no price, which are not in the sums.",
-    }),
+    balance: about(z.number(), "Always 0 for test messages."),
+    isCovered: about(z.boolean(), "Whether the balance covers the batch now."),
+    rejected: about(z.array(BatchResult), "The messages that have no price, which are not in the sums."),
   })
   .register(z.globalRegistry, { id: "BatchEstimate" });
 export type BatchEstimate = z.infer<typeof BatchEstimate>;

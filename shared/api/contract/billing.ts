@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -12,38 +13,38 @@ const Recipients = z.array(Role).check(z.maxLength(Role.options.length));
 
 /** The roles whose members get each kind of email, beside owners. */
 const emails = {
-  payments: z.optional(Recipients).register(z.globalRegistry, {
-    description: "Receipts with invoices. Default: billing. Owners always get them.",
-  }),
-  warnings: z.optional(Recipients).register(z.globalRegistry, {
-    description: "Low balance, reached caps, failed recharges. Default: billing. Owners always get them.",
-  }),
+  payments: about(
+    z.optional(Recipients),
+    "Receipts with invoices. Default: billing. Owners always get them.",
+  ),
+  warnings: about(
+    z.optional(Recipients),
+    "Low balance, reached caps, failed recharges. Default: billing. Owners always get them.",
+  ),
 };
 
 /** The name, address and tax number on invoices, and who gets emails. */
 export const BillingDetails = z
   .strictObject({
-    name: messageText(200).register(z.globalRegistry, { description: "The name on invoices." }),
-    address: z.optional(z.array(messageText(100)).check(z.maxLength(5))).register(z.globalRegistry, {
-      description: "The lines of the address on invoices, without the country.",
-    }),
-    country: z
-      .optional(Country)
-      .register(z.globalRegistry, { description: "Decides the tax. Default: the operator's country." }),
-    vatNumber: z.optional(VatNumber).register(z.globalRegistry, {
-      description:
-        "A number of `country` with its prefix, for the reverse charge. The form and the check digits are checked; spaces, " +
+    name: about(messageText(200), "The name on invoices."),
+    address: about(
+      z.optional(z.array(messageText(100)).check(z.maxLength(5))),
+      "The lines of the address on invoices, without the country.",
+    ),
+    country: about(z.optional(Country), "Decides the tax. Default: the operator's country."),
+    vatNumber: about(
+      z.optional(VatNumber),
+      "A number of `country` with its prefix, for the reverse charge. The form and the check digits are checked; spaces, " +
         "dots and hyphens are removed.",
-    }),
-    taxNumber: z.optional(TaxNumber).register(z.globalRegistry, {
-      description:
-        "Another tax number that invoices show, for example an ABN or a GSTIN. It does not affect the tax.",
-    }),
-    emails: z
-      .optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" }))
-      .register(z.globalRegistry, {
-        description: "The roles whose members get each kind of email, beside owners.",
-      }),
+    ),
+    taxNumber: about(
+      z.optional(TaxNumber),
+      "Another tax number that invoices show, for example an ABN or a GSTIN. It does not affect the tax.",
+    ),
+    emails: about(
+      z.optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" })),
+      "The roles whose members get each kind of email, beside owners.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "BillingDetailsRequest",
@@ -72,18 +73,12 @@ export const Billing = z
     minimumPayment: z.number(),
     maximumPayment: z.number(),
     tax: z.object({
-      rate: z.number().register(z.globalRegistry, { description: "In percent of the amount." }),
+      rate: about(z.number(), "In percent of the amount."),
       note: z.optional(z.string()),
-      reason: z
-        .optional(z.string())
-        .register(z.globalRegistry, { description: "Why the VAT number does not change the tax." }),
+      reason: about(z.optional(z.string()), "Why the VAT number does not change the tax."),
     }),
-    instructions: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "How to pay by bank transfer." }),
-    reference: z.string().register(z.globalRegistry, {
-      description: "The organization's reference for bank transfers.",
-    }),
+    instructions: about(z.optional(z.string()), "How to pay by bank transfer."),
+    reference: about(z.string(), "The organization's reference for bank transfers."),
   })
   .register(z.globalRegistry, { id: "Billing" });
 export type Billing = z.infer<typeof Billing>;
@@ -96,9 +91,7 @@ export const AutoRecharge = z
     monthlyCap: Amount.check(
       z.meta({ description: "The most that recharges add to the wallet in a month (UTC)." }),
     ),
-    paymentMethodId: z
-      .optional(PaymentMethodId)
-      .register(z.globalRegistry, { description: "The saved card. Default: the last that was saved." }),
+    paymentMethodId: about(z.optional(PaymentMethodId), "The saved card. Default: the last that was saved."),
   })
   .register(z.globalRegistry, {
     id: "AutoRecharge",
@@ -111,9 +104,10 @@ export const AutoRechargeState = z
   .object({
     ...AutoRecharge.shape,
     rechargedThisMonth: z.number(),
-    pausedUntil: z.optional(Timestamp).register(z.globalRegistry, {
-      description: "No recharge starts before it, because the last failed or the cap is reached.",
-    }),
+    pausedUntil: about(
+      z.optional(Timestamp),
+      "No recharge starts before it, because the last failed or the cap is reached.",
+    ),
     failure: z.optional(PaymentFailure),
     pendingPaymentId: z.optional(idSchema("pay")),
   })
@@ -144,30 +138,25 @@ const Party = z.object({
 /** An invoice or a credit note. It never changes. */
 export const Invoice = z
   .object({
-    id: z.string().register(z.globalRegistry, {
-      description: "Its number. The numbers of a year and kind have no gaps.",
-    }),
+    id: about(z.string(), "Its number. The numbers of a year and kind have no gaps."),
     kind: z.enum(["invoice", "credit_note"]).register(z.globalRegistry, { id: "InvoiceKind" }),
-    corrects: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The invoice that a credit note corrects." }),
+    corrects: about(z.optional(z.string()), "The invoice that a credit note corrects."),
     paymentId: idSchema("pay"),
     issuedAt: Timestamp,
-    issuedOn: z
-      .string()
-      .register(z.globalRegistry, { description: "The day in the time zone of the seller." }),
+    issuedOn: about(z.string(), "The day in the time zone of the seller."),
     seller: Party,
     buyer: Party,
     lines: z.array(z.object({ description: z.string(), amount: z.number() })),
     amount: z.number(),
-    taxRate: z.number().register(z.globalRegistry, { description: "In percent." }),
+    taxRate: about(z.number(), "In percent."),
     tax: z.number(),
     taxNote: z.optional(z.string()),
     total: z.number(),
     currency: Currency,
-    localTax: z
-      .optional(z.object({ amount: z.number(), currency: z.string(), exchangeRate: z.string() }))
-      .register(z.globalRegistry, { description: "The `tax` in the currency of the seller's country." }),
+    localTax: about(
+      z.optional(z.object({ amount: z.number(), currency: z.string(), exchangeRate: z.string() })),
+      "The `tax` in the currency of the seller's country.",
+    ),
   })
   .register(z.globalRegistry, { id: "Invoice" });
 export type Invoice = z.infer<typeof Invoice>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Tag } from "./contacts.ts";
 import {
   Currency,
@@ -20,13 +21,15 @@ const audienceRule =
 const Audience = z
   .strictObject(
     {
-      contactIds: z
-        .optional(z.array(idSchema("con")).check(z.minLength(1), z.maxLength(1_000)))
-        .register(z.globalRegistry, { description: "These contacts, each once." }),
-      tags: z
-        .optional(z.array(Tag).check(z.minLength(1), z.maxLength(20)))
-        .register(z.globalRegistry, { description: "The contacts that have at least one of these tags." }),
-      all: z.optional(z.literal(true)).register(z.globalRegistry, { description: "`true`: all contacts." }),
+      contactIds: about(
+        z.optional(z.array(idSchema("con")).check(z.minLength(1), z.maxLength(1_000))),
+        "These contacts, each once.",
+      ),
+      tags: about(
+        z.optional(z.array(Tag).check(z.minLength(1), z.maxLength(20))),
+        "The contacts that have at least one of these tags.",
+      ),
+      all: about(z.optional(z.literal(true)), "`true`: all contacts."),
     },
     { error: ({ code }) => (code === "invalid_type" ? audienceRule : undefined) },
   )
@@ -48,29 +51,28 @@ export type Audience = z.infer<typeof Audience>;
 export const CreateCampaignRequest = z
   .strictObject({
     name: text(100).check(z.minLength(1, "must not be empty")),
-    message: z.optional(SendSmsRequest.shape.message).register(z.globalRegistry, {
-      description:
-        "The text, up to 1,600 characters, which may have placeholders like a template. Either this or `templateId`.",
-    }),
-    templateId: z
-      .optional(idSchema("tpl"))
-      .register(z.globalRegistry, { description: "A template whose text is taken as it is now." }),
+    message: about(
+      z.optional(SendSmsRequest.shape.message),
+      "The text, up to 1,600 characters, which may have placeholders like a template. Either this or `templateId`.",
+    ),
+    templateId: about(z.optional(idSchema("tpl")), "A template whose text is taken as it is now."),
     audience: Audience,
     senderId: SendSmsRequest.shape.senderId,
     from: SendSmsRequest.shape.from,
     language: z._default(Language, "English"),
-    messageType: z._default(MessageType, "marketing").register(z.globalRegistry, {
-      description: "The type of the messages. A campaign is handled as marketing whatever its type.",
-    }),
-    scheduledAt: SendSmsRequest.shape.scheduledAt.clone().register(z.globalRegistry, {
-      description:
-        "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
-    }),
-    expiresInSeconds: notNull(z.optional(ExpiresInSeconds)).register(z.globalRegistry, {
-      description:
-        "How long each message is valid: from 60 seconds to 72 hours after the campaign accepted it. After that it is " +
+    messageType: about(
+      z._default(MessageType, "marketing"),
+      "The type of the messages. A campaign is handled as marketing whatever its type.",
+    ),
+    scheduledAt: about(
+      SendSmsRequest.shape.scheduledAt.clone(),
+      "When to begin to send, up to 30 days ahead. Without it the campaign is a draft until it is launched.",
+    ),
+    expiresInSeconds: about(
+      notNull(z.optional(ExpiresInSeconds)),
+      "How long each message is valid: from 60 seconds to 72 hours after the campaign accepted it. After that it is " +
         "not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded.",
-    }),
+    ),
   })
   .check(
     z.refine(({ message, templateId }) => (message === undefined) !== (templateId === undefined), {
@@ -148,51 +150,50 @@ export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
 const CampaignProgress = z
   .object({
-    accepted: z.int().register(z.globalRegistry, {
-      description: "Messages that were accepted and paid so far; the other counts of messages are of these.",
-    }),
+    accepted: about(
+      z.int(),
+      "Messages that were accepted and paid so far; the other counts of messages are of these.",
+    ),
     queued: z.int(),
     sent: z.int(),
     failed: z.int(),
-    delivered: z
-      .int()
-      .register(z.globalRegistry, { description: "Those that their phones got, as receipts say." }),
-    undelivered: z
-      .int()
-      .register(z.globalRegistry, { description: "Those that were sent and that their phones did not get." }),
-    receiptRate: z.nullable(z.number().check(z.gte(0), z.lte(1))).register(z.globalRegistry, {
-      description:
-        "The share of the delivered among those that were delivered or not; null while there are none.",
-    }),
-    skipped: z
-      .object({
+    delivered: about(z.int(), "Those that their phones got, as receipts say."),
+    undelivered: about(z.int(), "Those that were sent and that their phones did not get."),
+    receiptRate: about(
+      z.nullable(z.number().check(z.gte(0), z.lte(1))),
+      "The share of the delivered among those that were delivered or not; null while there are none.",
+    ),
+    skipped: about(
+      z.object({
         optedOut: z.int(),
-        unrenderable: z.int().register(z.globalRegistry, {
-          description: "A placeholder of the text has no value for them, or their text became too long.",
-        }),
-        unknown: z
-          .int()
-          .register(z.globalRegistry, { description: "Contacts of `contactIds` that do not exist." }),
-        destinationNotAllowed: z.optional(z.int()).register(z.globalRegistry, {
-          description: "No messages are sent to numbers like theirs from here. Absent where there are none.",
-        }),
-        destinationNotPriced: z.optional(z.int()).register(z.globalRegistry, {
-          description: "There is no price for numbers like theirs. Absent where there are none.",
-        }),
-        recipientRateExceeded: z.optional(z.int()).register(z.globalRegistry, {
-          description:
-            "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
-        }),
-        senderNotAllowed: z.optional(z.int()).register(z.globalRegistry, {
-          description:
-            "Networks of their countries accept no letters as the sender. Absent where there are none.",
-        }),
-      })
-      .register(z.globalRegistry, { description: "Contacts that got no message." }),
-    charged: z.number().register(z.globalRegistry, {
-      description:
-        "The total price of the accepted messages. Refunds for failed messages are not subtracted.",
-    }),
+        unrenderable: about(
+          z.int(),
+          "A placeholder of the text has no value for them, or their text became too long.",
+        ),
+        unknown: about(z.int(), "Contacts of `contactIds` that do not exist."),
+        destinationNotAllowed: about(
+          z.optional(z.int()),
+          "No messages are sent to numbers like theirs from here. Absent where there are none.",
+        ),
+        destinationNotPriced: about(
+          z.optional(z.int()),
+          "There is no price for numbers like theirs. Absent where there are none.",
+        ),
+        recipientRateExceeded: about(
+          z.optional(z.int()),
+          "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
+        ),
+        senderNotAllowed: about(
+          z.optional(z.int()),
+          "Networks of their countries accept no letters as the sender. Absent where there are none.",
+        ),
+      }),
+      "Contacts that got no message.",
+    ),
+    charged: about(
+      z.number(),
+      "The total price of the accepted messages. Refunds for failed messages are not subtracted.",
+    ),
     currency: Currency,
   })
   .register(z.globalRegistry, { id: "CampaignProgress" });
@@ -200,9 +201,10 @@ const CampaignProgress = z
 export const CampaignParams = z.object({ id: idSchema("cmp") });
 
 export const LaunchQuery = z.strictObject({
-  version: z.optional(integerParameter(0, maxVersion)).register(z.globalRegistry, {
-    description: "The `version` of the draft as you saw it. Another one is rejected with `CONFLICT`.",
-  }),
+  version: about(
+    z.optional(integerParameter(0, maxVersion)),
+    "The `version` of the draft as you saw it. Another one is rejected with `CONFLICT`.",
+  ),
 });
 
 export const Campaign = z
@@ -228,11 +230,11 @@ export const Campaign = z
     createdAt: Timestamp,
     scheduledAt: z.optional(Timestamp),
     startedAt: z.optional(Timestamp),
-    waitsUntil: z.optional(Timestamp).register(z.globalRegistry, {
-      description:
-        "Present while the daily spend cap, or the operator's daily limit for a destination, pauses the campaign. It " +
+    waitsUntil: about(
+      z.optional(Timestamp),
+      "Present while the daily spend cap, or the operator's daily limit for a destination, pauses the campaign. It " +
         "continues by itself at this time, or within 15 minutes after the limit is raised.",
-    }),
+    ),
     endedAt: z.optional(Timestamp),
   })
   .register(z.globalRegistry, { id: "Campaign" });
@@ -261,12 +263,12 @@ export const RecipientOutcome = z
 export type RecipientOutcome = z.infer<typeof RecipientOutcome>;
 
 export const RecipientsQuery = z.safeExtend(PageQuery, {
-  outcome: z.optional(RecipientOutcome).register(z.globalRegistry, {
-    description:
-      "Only people with this outcome. Without it, the list has all people who have a message of the campaign. Except for " +
+  outcome: about(
+    z.optional(RecipientOutcome),
+    "Only people with this outcome. Without it, the list has all people who have a message of the campaign. Except for " +
       "`skipped`, each call reads the next 1,000 messages since the start of the campaign, and `total` counts the matches " +
       "among them. A page may be short or empty although `nextCursor` shows that more follow.",
-  }),
+  ),
 });
 export type RecipientsQuery = z.infer<typeof RecipientsQuery>;
 
@@ -276,11 +278,11 @@ export const CampaignRecipient = z
     name: z.optional(z.string()),
     contactId: z.optional(idSchema("con")),
     status: RecipientStatus,
-    reason: z.optional(z.string()).register(z.globalRegistry, {
-      description:
-        "The `errorCode` of a failed message, or of the delivery of an undelivered one. For a skipped contact, the name of " +
+    reason: about(
+      z.optional(z.string()),
+      "The `errorCode` of a failed message, or of the delivery of an undelivered one. For a skipped contact, the name of " +
         "its count in `progress.skipped`.",
-    }),
+    ),
     messageId: z.optional(idSchema("msg")),
     reply: z.optional(z.string()),
   })

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
+
 /** The kinds of callbacks from a carrier: a delivery receipt or an inbound message. */
 export const CallbackKind = z.enum(["receipts", "inbound"]);
 export type CallbackKind = z.infer<typeof CallbackKind>;
@@ -12,12 +14,11 @@ export const CarrierCallbackParams = z.object({
 
 /** The parameters of the address that a carrier calls: ours, and those that the carrier adds. */
 export const CarrierCallbackQuery = z.looseObject({
-  token: z
-    .optional(z.string().check(z.maxLength(200)))
-    .register(z.globalRegistry, { description: "The token of the carrier." }),
-  reference: z
-    .optional(z.string().check(z.maxLength(200)))
-    .register(z.globalRegistry, { description: "For receipts: our reference of the message." }),
+  token: about(z.optional(z.string().check(z.maxLength(200))), "The token of the carrier."),
+  reference: about(
+    z.optional(z.string().check(z.maxLength(200))),
+    "For receipts: our reference of the message.",
+  ),
 });
 
 const CarrierCallback = z.looseObject({}).register(z.globalRegistry, {

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import {
   ErrorDetail,
@@ -15,20 +16,19 @@ import { notNull } from "./validation.ts";
 
 const Name = text(100).check(z.overwrite(trimmed));
 
-export const Tag = z
-  .string()
-  .check(
-    z.regex(
-      /^ *[\p{L}\p{M}\p{N}_.-](?:[\p{L}\p{M}\p{N} _.-]{0,48}[\p{L}\p{M}\p{N}_.-])? *$/u,
-      "must be 1 to 50 letters, digits, spaces, underscores, dots or hyphens",
+export const Tag = about(
+  z
+    .string()
+    .check(
+      z.regex(
+        /^ *[\p{L}\p{M}\p{N}_.-](?:[\p{L}\p{M}\p{N} _.-]{0,48}[\p{L}\p{M}\p{N}_.-])? *$/u,
+        "must be 1 to 50 letters, digits, spaces, underscores, dots or hyphens",
+      ),
+      z.trim(),
     ),
-    z.trim(),
-  )
-  .register(z.globalRegistry, {
-    description:
-      "1 to 50 letters, digits, spaces, underscores, dots and hyphens. Spaces around it are taken off; beside " +
-      "that it is compared as it is written.",
-  });
+  "1 to 50 letters, digits, spaces, underscores, dots and hyphens. Spaces around it are taken off; beside " +
+    "that it is compared as it is written.",
+);
 
 const Tags = z
   .array(Tag)
@@ -63,11 +63,11 @@ const Attributes = z
     description: "Additional values of the contact, by names that templates can use.",
   });
 
-const OptedOut = z.boolean().register(z.globalRegistry, {
-  description:
-    "Whether the number has opted out of campaigns and other marketing. A new contact starts with the number's present " +
+const OptedOut = about(
+  z.boolean(),
+  "Whether the number has opted out of campaigns and other marketing. A new contact starts with the number's present " +
     "opt-out.",
-});
+);
 
 export const CreateContactRequest = z
   .object({
@@ -128,14 +128,14 @@ export const Contact = z
 export type Contact = z.infer<typeof Contact>;
 
 export const ContactsQuery = z.safeExtend(PageQuery, {
-  search: z.optional(SearchText).register(z.globalRegistry, {
-    description:
-      "Only contacts whose name contains this, in upper or lower case, or whose number contains these three digits or " +
+  search: about(
+    z.optional(SearchText),
+    "Only contacts whose name contains this, in upper or lower case, or whose number contains these three digits or " +
       "more. A whole number is found by its key. With a filter, each call reads up to 25,000 contacts (about 1,600 read " +
       "units) until its page is full. `total` counts the matches among them. A page may be short or empty although " +
       "`nextCursor` shows that more follow.",
-  }),
-  tag: z.optional(Tag).register(z.globalRegistry, { description: "Only contacts with this tag." }),
+  ),
+  tag: about(z.optional(Tag), "Only contacts with this tag."),
 });
 export type ContactsQuery = z.infer<typeof ContactsQuery>;
 
@@ -157,24 +157,24 @@ const OnDuplicate = z.enum(["skip", "update"]).register(z.globalRegistry, {
 
 export const ImportContactsRequest = z
   .object({
-    contacts: z
-      // The rows are checked one by one, so that a bad one does not stop the others.
-      .array(z.unknown().register(z.globalRegistry, { $ref: "#/components/schemas/CreateContactRequest" }))
-      .check(z.minLength(1), z.maxLength(1_000))
-      .register(z.globalRegistry, {
-        description: "Each row is processed by itself. The result of a row that is not valid is `invalid`.",
-      }),
+    contacts: about(
+      z
+        // The rows are checked one by one, so that a bad one does not stop the others.
+        .array(z.unknown().register(z.globalRegistry, { $ref: "#/components/schemas/CreateContactRequest" }))
+        .check(z.minLength(1), z.maxLength(1_000)),
+      "Each row is processed by itself. The result of a row that is not valid is `invalid`.",
+    ),
     onDuplicate: z._default(OnDuplicate, "skip"),
-    columns: z._default(z.array(Column).check(z.maxLength(1_000)), []).register(z.globalRegistry, {
-      description:
-        "The columns of a spreadsheet, such as `firstName` and `attributes.city`. An update clears those that a row has no value " +
+    columns: about(
+      z._default(z.array(Column).check(z.maxLength(1_000)), []),
+      "The columns of a spreadsheet, such as `firstName` and `attributes.city`. An update clears those that a row has no value " +
         "for. All other fields stay if a row does not have them.",
-    }),
-    dryRun: notNull(z._default(z.boolean(), false)).register(z.globalRegistry, {
-      description:
-        "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
+    ),
+    dryRun: about(
+      notNull(z._default(z.boolean(), false)),
+      "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
         "not take.",
-    }),
+    ),
   })
   .register(z.globalRegistry, {
     id: "ImportContactsRequest",
@@ -189,7 +189,7 @@ export const ImportContactsRequest = z
   });
 export type ImportContactsRequest = z.infer<typeof ImportContactsRequest>;
 
-const Index = z.int().register(z.globalRegistry, { description: "The row's place in the request, from 0." });
+const Index = about(z.int(), "The row's place in the request, from 0.");
 
 export const ImportedContact = z
   .discriminatedUnion("status", [
@@ -218,14 +218,10 @@ export type ImportedContact = z.infer<typeof ImportedContact>;
 
 export const ImportedContacts = z
   .object({
-    results: z
-      .array(ImportedContact)
-      .register(z.globalRegistry, { description: "In the order of the rows." }),
+    results: about(z.array(ImportedContact), "In the order of the rows."),
     totals: z.object({
       created: z.int(),
-      updated: z
-        .optional(z.int())
-        .register(z.globalRegistry, { description: "Absent where there are none." }),
+      updated: about(z.optional(z.int()), "Absent where there are none."),
       duplicates: z.int(),
       invalid: z.int(),
     }),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { InboundMessage, InboundQuery, Keyword } from "./inbound.ts";
 import { BooleanParameter, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { DeliveryStatus, MessageErrorCode, MessageStatus, MessageType, SendSmsRequest } from "./sms.ts";
@@ -9,23 +10,18 @@ export const ConversationParams = z.object({ id: idSchema("cnv") });
 export const Conversation = z
   .object({
     id: idSchema("cnv"),
-    number: z.string().register(z.globalRegistry, { description: "Your number." }),
-    phoneNumber: z.string().register(z.globalRegistry, {
-      description: "The number of the phone, or the name or short code, that writes to it.",
-    }),
-    contact: z
-      .optional(z.object({ id: idSchema("con"), name: z.optional(z.string()) }))
-      .register(z.globalRegistry, { description: "The contact that has the number of the phone." }),
-    lastInbound: z.optional(InboundMessage).register(z.globalRegistry, {
-      description: "The last inbound message; absent once it was deleted.",
-    }),
-    isUnread: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether an inbound message was not read yet." }),
-    canReply: z.optional(z.boolean()).register(z.globalRegistry, {
-      description:
-        "Whether messages can be sent to it: the number is yours alone, and the other side is a phone. Absent in lists.",
-    }),
+    number: about(z.string(), "Your number."),
+    phoneNumber: about(z.string(), "The number of the phone, or the name or short code, that writes to it."),
+    contact: about(
+      z.optional(z.object({ id: idSchema("con"), name: z.optional(z.string()) })),
+      "The contact that has the number of the phone.",
+    ),
+    lastInbound: about(z.optional(InboundMessage), "The last inbound message; absent once it was deleted."),
+    isUnread: about(z.boolean(), "Whether an inbound message was not read yet."),
+    canReply: about(
+      z.optional(z.boolean()),
+      "Whether messages can be sent to it: the number is yours alone, and the other side is a phone. Absent in lists.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "Conversation",
@@ -34,11 +30,11 @@ export const Conversation = z
 export type Conversation = z.infer<typeof Conversation>;
 
 export const ConversationsQuery = z.safeExtend(PageQuery, {
-  unread: z.optional(BooleanParameter).register(z.globalRegistry, {
-    description:
-      "With `true`, only conversations with an unread message. A call reads up to 1,000 conversations, and `total` counts " +
+  unread: about(
+    z.optional(BooleanParameter),
+    "With `true`, only conversations with an unread message. A call reads up to 1,000 conversations, and `total` counts " +
       "the unread ones among them.",
-  }),
+  ),
   test: InboundQuery.shape.test,
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
@@ -64,9 +60,7 @@ export const ConversationMessage = z
     id: z.union([idSchema("inb"), idSchema("msg")]),
     direction: Direction,
     message: z.string(),
-    at: Timestamp.clone().register(z.globalRegistry, {
-      description: "When it was received, or accepted for sending.",
-    }),
+    at: about(Timestamp.clone(), "When it was received, or accepted for sending."),
     keyword: z.optional(Keyword),
     status: z.optional(MessageStatus),
     delivery: z.optional(DeliveryStatus),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Currency } from "./primitives.ts";
 
 const MessageCounts = z
@@ -9,24 +10,20 @@ const MessageCounts = z
     sent: z.int(),
     failed: z.int(),
     cancelled: z.int(),
-    deliveryRate: z.nullable(z.number().check(z.gte(0), z.lte(1))).register(z.globalRegistry, {
-      description:
-        "The share of the messages that were sent among those that were sent or failed; null while there are none.",
-    }),
-    delivered: z
-      .int()
-      .register(z.globalRegistry, { description: "Those that their phones got, as receipts say." }),
-    undelivered: z
-      .int()
-      .register(z.globalRegistry, { description: "Those that were sent and that their phones did not get." }),
-    receiptRate: z.nullable(z.number().check(z.gte(0), z.lte(1))).register(z.globalRegistry, {
-      description:
-        "Delivered messages as a share of those with a final delivery receipt; null while there are none.",
-    }),
-    spend: z.number().register(z.globalRegistry, {
-      description:
-        "The prices of the messages, less what was returned for those that failed or were cancelled.",
-    }),
+    deliveryRate: about(
+      z.nullable(z.number().check(z.gte(0), z.lte(1))),
+      "The share of the messages that were sent among those that were sent or failed; null while there are none.",
+    ),
+    delivered: about(z.int(), "Those that their phones got, as receipts say."),
+    undelivered: about(z.int(), "Those that were sent and that their phones did not get."),
+    receiptRate: about(
+      z.nullable(z.number().check(z.gte(0), z.lte(1))),
+      "Delivered messages as a share of those with a final delivery receipt; null while there are none.",
+    ),
+    spend: about(
+      z.number(),
+      "The prices of the messages, less what was returned for those that failed or were cancelled.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "MessageCounts",
@@ -45,13 +42,8 @@ export const DashboardStats = z
     balance: z.number(),
     currency: Currency,
     today: DayCounts,
-    last30Days: MessageCounts.clone().register(z.globalRegistry, {
-      description: "Today and the 29 days before it, summed up.",
-    }),
-    days: z
-      .array(DayCounts)
-      .check(z.length(30))
-      .register(z.globalRegistry, { description: "The same days one by one, newest first." }),
+    last30Days: about(MessageCounts.clone(), "Today and the 29 days before it, summed up."),
+    days: about(z.array(DayCounts).check(z.length(30)), "The same days one by one, newest first."),
   })
   .register(z.globalRegistry, { id: "DashboardStats" });
 export type DashboardStats = z.infer<typeof DashboardStats>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { SenderRule } from "./sender-rules.ts";
 import { Encoding, Pricing, SendSmsRequest } from "./sms.ts";
@@ -16,15 +17,13 @@ export const Estimate = z
     to: PhoneNumber,
     encoding: Encoding,
     pricing: Pricing,
-    balance: z.number().register(z.globalRegistry, { description: "Always 0 for a test message." }),
-    isCovered: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether the balance covers the message now." }),
-    senderRule: z.optional(SenderRule).register(z.globalRegistry, {
-      description:
-        "The rule of the recipient's country for the sender ID of the request, or the default one. Absent for a number as the " +
+    balance: about(z.number(), "Always 0 for a test message."),
+    isCovered: about(z.boolean(), "Whether the balance covers the message now."),
+    senderRule: about(
+      z.optional(SenderRule),
+      "The rule of the recipient's country for the sender ID of the request, or the default one. Absent for a number as the " +
         "sender, and for countries whose rule is not known.",
-    }),
+    ),
   })
   .register(z.globalRegistry, { id: "Estimate" });
 export type Estimate = z.infer<typeof Estimate>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { InboundMessage } from "./inbound.ts";
 import { storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
@@ -13,9 +14,7 @@ import { VerificationPricing } from "./verification-pricing.ts";
  */
 
 /** The mark of an event about a test message. */
-const test = z
-  .optional(z.literal(true))
-  .register(z.globalRegistry, { description: "Present for a test message." });
+const test = about(z.optional(z.literal(true)), "Present for a test message.");
 
 /** The facts about a verification. The code is in no event. */
 const VerificationData = z.object({
@@ -28,21 +27,20 @@ const VerificationData = z.object({
   test,
 });
 
-function verificationEvent<Event extends string>(event: Event, about: { id: string; description: string }) {
+function verificationEvent<Event extends string>(event: Event, names: { id: string; description: string }) {
   return z
     .object({ event: z.literal(event), timestamp: Timestamp, data: VerificationData })
-    .register(z.globalRegistry, about);
+    .register(z.globalRegistry, names);
 }
 
 const details = {
   reference: storedDetails.reference,
   metadata: storedDetails.metadata,
-  pricing: z.optional(Pricing).register(z.globalRegistry, {
-    description: "Present, as `refunded`, for a message with a `reference`, `metadata` or `callbackUrl`.",
-  }),
-  refunded: z
-    .optional(z.boolean())
-    .register(z.globalRegistry, { description: "Whether the price returns to the wallet." }),
+  pricing: about(
+    z.optional(Pricing),
+    "Present, as `refunded`, for a message with a `reference`, `metadata` or `callbackUrl`.",
+  ),
+  refunded: about(z.optional(z.boolean()), "Whether the price returns to the wallet."),
 };
 const marks = { ...details, test };
 const subject = { id: idSchema("msg"), to: PhoneNumber };
@@ -122,9 +120,7 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         dailySpendCap: z.number(),
         spentToday: z.number(),
         currency: Currency,
-        resetsAt: Timestamp.clone().register(z.globalRegistry, {
-          description: "When messages are accepted again, and campaigns continue.",
-        }),
+        resetsAt: about(Timestamp.clone(), "When messages are accepted again, and campaigns continue."),
       }),
     })
     .register(z.globalRegistry, {
@@ -153,12 +149,13 @@ export const WebhookEvent = z.discriminatedUnion("event", [
       data: z.object({
         id: idSchema("cmp"),
         name: z.string(),
-        accepted: z.int().register(z.globalRegistry, { description: "Messages that the campaign came to." }),
+        accepted: about(z.int(), "Messages that the campaign came to."),
         sent: z.int(),
         failed: z.int(),
-        charged: z.number().register(z.globalRegistry, {
-          description: "The total price of the accepted messages. Failed messages were refunded.",
-        }),
+        charged: about(
+          z.number(),
+          "The total price of the accepted messages. Failed messages were refunded.",
+        ),
         currency: Currency,
       }),
     })

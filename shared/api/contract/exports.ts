@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { RecipientsQuery } from "./campaigns.ts";
 import { ContactsQuery } from "./contacts.ts";
 import { MessagesQuery } from "./messages-query.ts";
@@ -52,10 +53,8 @@ export const Export = z
     id: idSchema("exp"),
     list: ExportedList,
     status: ExportStatus,
-    rows: z.int().register(z.globalRegistry, { description: "The rows that were exported so far." }),
-    parts: z
-      .int()
-      .register(z.globalRegistry, { description: "The parts so far, to be read when it is ready." }),
+    rows: about(z.int(), "The rows that were exported so far."),
+    parts: about(z.int(), "The parts so far, to be read when it is ready."),
     createdAt: Timestamp,
     expiresAt: Timestamp,
   })

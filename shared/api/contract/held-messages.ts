@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { storedDetails } from "./message-details.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
@@ -25,20 +26,16 @@ export const HeldMessage = z
     pricing: Pricing,
     apiKeyId: idSchema("key"),
     heldAt: Timestamp,
-    expiresAt: Timestamp.clone().register(z.globalRegistry, {
-      description: "When it is deleted, a week after `heldAt`.",
-    }),
+    expiresAt: about(Timestamp.clone(), "When it is deleted, a week after `heldAt`."),
     decidedAt: z.optional(Timestamp),
-    decidedBy: z
-      .optional(idSchema("usr"))
-      .register(z.globalRegistry, { description: "The person who approved or rejected it." }),
+    decidedBy: about(z.optional(idSchema("usr")), "The person who approved or rejected it."),
     messageId: z.optional(idSchema("msg")),
   })
   .register(z.globalRegistry, { id: "HeldMessage" });
 export type HeldMessage = z.infer<typeof HeldMessage>;
 
 export const HeldMessagesQuery = z.extend(PageQuery, {
-  status: z.optional(HeldStatus).register(z.globalRegistry, { description: "Only messages in this state." }),
+  status: about(z.optional(HeldStatus), "Only messages in this state."),
 });
 export type HeldMessagesQuery = z.infer<typeof HeldMessagesQuery>;
 
@@ -47,11 +44,11 @@ export const HeldMessageParams = z.object({ id: idSchema("hld") });
 export const HeldMessageDecision = z
   .strictObject({
     approve: z.boolean(),
-    total: notNull(z.optional(z.number().check(z.nonnegative()))).register(z.globalRegistry, {
-      description:
-        "The price that the person saw. If the message costs more now, it stays held. Required once it costs more than " +
+    total: about(
+      notNull(z.optional(z.number().check(z.nonnegative()))),
+      "The price that the person saw. If the message costs more now, it stays held. Required once it costs more than " +
         "when it was held.",
-    }),
+    ),
   })
   .register(z.globalRegistry, { id: "HeldMessageDecision", examples: [{ approve: true }] });
 export type HeldMessageDecision = z.infer<typeof HeldMessageDecision>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { ApiKey } from "./api-keys.ts";
 import { HookKind } from "./hook-kinds.ts";
 import { SendLimitsRequest } from "./key-limits.ts";
@@ -14,11 +15,12 @@ export const CreateHookRequest = z
   .strictObject({
     kind: HookKind,
     profile: z.optional(ProfileName),
-    secret: z.optional(z.string().check(z.minLength(16), z.maxLength(512))).register(z.globalRegistry, {
-      description: "For `supabase`, `auth0` and `zitadel`: the secret with which the system signs its calls.",
-    }),
+    secret: about(
+      z.optional(z.string().check(z.minLength(16), z.maxLength(512))),
+      "For `supabase`, `auth0` and `zitadel`: the secret with which the system signs its calls.",
+    ),
     limits: notNull(z.optional(SendLimitsRequest)),
-    test: notNull(z.optional(z.boolean())).register(z.globalRegistry, { description: "As of an API key." }),
+    test: about(notNull(z.optional(z.boolean())), "As of an API key."),
   })
   .check(
     z.refine(({ kind, secret }) => (kind === "logto" || kind === "authentik") === (secret === undefined), {
@@ -44,17 +46,17 @@ export const Hook = z
     id: idSchema("hok"),
     kind: HookKind,
     profile: z.optional(z.string()),
-    url: z.string().register(z.globalRegistry, { description: "The address for the login system." }),
+    url: about(z.string(), "The address for the login system."),
   })
   .register(z.globalRegistry, { id: "Hook" });
 export type Hook = z.infer<typeof Hook>;
 
 export const CreatedHook = z
   .extend(Hook, {
-    token: z.optional(z.string().check(z.regex(/^hook_[\w-]{43}$/))).register(z.globalRegistry, {
-      description:
-        "Shown this once, for a kind without a `secret`. The login system sends it with each call.",
-    }),
+    token: about(
+      z.optional(z.string().check(z.regex(/^hook_[\w-]{43}$/))),
+      "Shown this once, for a kind without a `secret`. The login system sends it with each call.",
+    ),
   })
   .register(z.globalRegistry, { id: "CreatedHook" });
 export type CreatedHook = z.infer<typeof CreatedHook>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { BooleanParameter, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
@@ -15,39 +16,31 @@ export type Keyword = z.infer<typeof Keyword>;
 export const InboundMessage = z
   .object({
     id: idSchema("inb"),
-    from: z.string().register(z.globalRegistry, {
-      description: "The number of the phone, or the name or short code that it came from.",
-    }),
-    to: z
-      .string()
-      .register(z.globalRegistry, { description: "Your number, or the short code, that it was sent to." }),
+    from: about(z.string(), "The number of the phone, or the name or short code that it came from."),
+    to: about(z.string(), "Your number, or the short code, that it was sent to."),
     message: z.string(),
     keyword: z.optional(Keyword),
     receivedAt: Timestamp,
-    test: z
-      .optional(z.literal(true))
-      .register(z.globalRegistry, { description: "Present for a test. Its keyword has no effect." }),
+    test: about(z.optional(z.literal(true)), "Present for a test. Its keyword has no effect."),
   })
   .register(z.globalRegistry, { id: "InboundMessage" });
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 export const InboundQuery = z.safeExtend(PageQuery, {
-  test: z.optional(BooleanParameter).register(z.globalRegistry, {
-    description:
-      "With `true`, the list has test messages instead of live ones. A test key always gets test messages.",
-  }),
+  test: about(
+    z.optional(BooleanParameter),
+    "With `true`, the list has test messages instead of live ones. A test key always gets test messages.",
+  ),
 });
 export type InboundQuery = z.infer<typeof InboundQuery>;
 
 export const TestInboundRequest = z
   .strictObject({
     from: PhoneNumber,
-    to: z
-      .string()
-      .check(z.regex(/^[0-9A-Za-z]{1,15}$/, "must be 1 to 15 letters and digits"))
-      .register(z.globalRegistry, {
-        description: "Any number, short code or sender ID; it need not be yours.",
-      }),
+    to: about(
+      z.string().check(z.regex(/^[0-9A-Za-z]{1,15}$/, "must be 1 to 15 letters and digits")),
+      "Any number, short code or sender ID; it need not be yours.",
+    ),
     message: text(1_600).check(z.minLength(1, "must not be empty")),
   })
   .register(z.globalRegistry, {
@@ -59,12 +52,11 @@ export type TestInboundRequest = z.infer<typeof TestInboundRequest>;
 /** A number that people can write to, and whose messages the organization gets. */
 export const AssignedNumber = z
   .object({
-    number: z.string().register(z.globalRegistry, {
-      description: "In international digits without a plus sign, or a short code.",
-    }),
-    keyword: z.optional(z.string()).register(z.globalRegistry, {
-      description: "Where others share the number: the word that messages to you begin with.",
-    }),
+    number: about(z.string(), "In international digits without a plus sign, or a short code."),
+    keyword: about(
+      z.optional(z.string()),
+      "Where others share the number: the word that messages to you begin with.",
+    ),
   })
   .register(z.globalRegistry, { id: "AssignedNumber" });
 export type AssignedNumber = z.infer<typeof AssignedNumber>;

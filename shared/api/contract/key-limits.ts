@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Amount } from "./wallet.ts";
 
 /** The limits on the messages that an API key sends. A missing field means no limit. */
@@ -35,22 +36,21 @@ const Price = z.number().check(
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
 export const SendLimitsRequest = z
   .strictObject({
-    dailyBudget: z.optional(Amount).register(z.globalRegistry, {
-      description:
-        "The most that messages of the key may cost in a day (UTC). The keys that are made with it, and those that replace " +
+    dailyBudget: about(
+      z.optional(Amount),
+      "The most that messages of the key may cost in a day (UTC). The keys that are made with it, and those that replace " +
         "it, share the budget. Refunds do not return to it.",
-    }),
-    holdAbove: z.optional(Price).register(z.globalRegistry, {
-      description:
-        "A message that costs more than this is held until a person approves it. With 0, each message is held.",
-    }),
-    allowedRecipients: z
-      .optional(z.array(AllowedRecipient).check(z.minLength(1), z.maxLength(50)))
-      .register(z.globalRegistry, {
-        description: "The phone numbers that the key may send to, or the first digits of them.",
-      }),
-    hours: z
-      .optional(
+    ),
+    holdAbove: about(
+      z.optional(Price),
+      "A message that costs more than this is held until a person approves it. With 0, each message is held.",
+    ),
+    allowedRecipients: about(
+      z.optional(z.array(AllowedRecipient).check(z.minLength(1), z.maxLength(50))),
+      "The phone numbers that the key may send to, or the first digits of them.",
+    ),
+    hours: about(
+      z.optional(
         z
           .strictObject({
             from: TimeOfDay,
@@ -58,12 +58,10 @@ export const SendLimitsRequest = z
             timeZone: TimeZone,
           })
           .check(z.refine(({ from, to }) => from !== to, "must begin and end at different times")),
-      )
-      .register(z.globalRegistry, {
-        description:
-          "The hours of the day at which messages of the key may be sent: from `from`, and before `to`. They may span " +
-          "midnight. For a scheduled message, `scheduledAt` counts.",
-      }),
+      ),
+      "The hours of the day at which messages of the key may be sent: from `from`, and before `to`. They may span " +
+        "midnight. For a scheduled message, `scheduledAt` counts.",
+    ),
   })
   .check(z.refine((limits) => Object.keys(limits).length > 0, "must have at least one limit"))
   .register(z.globalRegistry, { id: "SendLimitsRequest" });

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Country } from "./countries.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
@@ -7,21 +8,18 @@ import { ReviewStatus } from "./reviews.ts";
 export const SubmitKycRequest = z
   .object({
     businessName: text(200).check(z.minLength(1, "must not be empty")),
-    registrationNumber: z
-      .optional(text(100))
-      .register(z.globalRegistry, { description: "Its number in the register of companies." }),
+    registrationNumber: about(z.optional(text(100)), "Its number in the register of companies."),
     country: z.optional(Country),
     address: z.optional(text(500)),
-    contactName: z
-      .optional(text(200))
-      .register(z.globalRegistry, { description: "A contact person for the operator." }),
-    website: z
-      .optional(
+    contactName: about(z.optional(text(200)), "A contact person for the operator."),
+    website: about(
+      z.optional(
         z
           .url({ protocol: /^https?$/, error: "must be an http or https address", abort: true })
           .check(z.maxLength(2_048, "must be at most 2048 characters long")),
-      )
-      .register(z.globalRegistry, { description: "An http or https address." }),
+      ),
+      "An http or https address.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "SubmitKycRequest",
@@ -49,9 +47,7 @@ export const KycSubmission = z
     website: z.optional(z.string()),
     submittedAt: Timestamp,
     decidedAt: z.optional(Timestamp),
-    rejectionReason: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "Why the operator rejected it." }),
+    rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
   })
   .register(z.globalRegistry, { id: "KycSubmission" });
 export type KycSubmission = z.infer<typeof KycSubmission>;

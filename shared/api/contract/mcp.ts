@@ -1,12 +1,16 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
+
 export const McpQuery = z.object({
-  tools: z._default(z.enum(["read", "all"]), "read").register(z.globalRegistry, {
-    description: "The tools that are offered: those that change nothing, or all that the credential may use.",
-  }),
-  groups: z.optional(z.string().check(z.regex(/^[a-z-]+(,[a-z-]+)*$/))).register(z.globalRegistry, {
-    description: "The groups of tools that are offered, such as `sms,webhooks`. By default, all.",
-  }),
+  tools: about(
+    z._default(z.enum(["read", "all"]), "read"),
+    "The tools that are offered: those that change nothing, or all that the credential may use.",
+  ),
+  groups: about(
+    z.optional(z.string().check(z.regex(/^[a-z-]+(,[a-z-]+)*$/))),
+    "The groups of tools that are offered, such as `sms,webhooks`. By default, all.",
+  ),
 });
 export type McpQuery = z.infer<typeof McpQuery>;
 

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { Email } from "./email-addresses.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
@@ -9,9 +10,7 @@ import { Webhook } from "./webhooks.ts";
 /** Someone who is in an organization, or is invited into it. */
 export const Member = z
   .object({
-    id: idSchema("usr").register(z.globalRegistry, {
-      description: "The user's id; who is invited gets it with the account.",
-    }),
+    id: about(idSchema("usr"), "The user's id; who is invited gets it with the account."),
     email: z.string(),
     firstName: z.optional(z.string()),
     lastName: z.optional(z.string()),
@@ -22,12 +21,13 @@ export const Member = z
         "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
         "grant its role.",
     }),
-    secondFactor: z.optional(z.boolean()).register(z.globalRegistry, {
-      description: "Whether they need a code to log in. Owners and admins see it, and people see their own.",
-    }),
+    secondFactor: about(
+      z.optional(z.boolean()),
+      "Whether they need a code to log in. Owners and admins see it, and people see their own.",
+    ),
     createdAt: Timestamp,
-    invitedBy: z.optional(idSchema("usr")).register(z.globalRegistry, { description: "For an invitation." }),
-    expiresAt: z.optional(Timestamp).register(z.globalRegistry, { description: "For an invitation." }),
+    invitedBy: about(z.optional(idSchema("usr")), "For an invitation."),
+    expiresAt: about(z.optional(Timestamp), "For an invitation."),
   })
   .register(z.globalRegistry, { id: "Member" });
 export type Member = z.infer<typeof Member>;
@@ -57,9 +57,7 @@ export const RemovedMember = z
   .object({
     id: idSchema("usr"),
     deleted: z.literal(true),
-    webhooks: z.array(Webhook).register(z.globalRegistry, {
-      description: "The enabled ones that they registered. These are still called.",
-    }),
+    webhooks: about(z.array(Webhook), "The enabled ones that they registered. These are still called."),
   })
   .register(z.globalRegistry, { id: "RemovedMember" });
 export type RemovedMember = z.infer<typeof RemovedMember>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { EndpointUrl, text } from "./primitives.ts";
 
 /*
@@ -32,14 +33,15 @@ const Reference = text(64).check(z.minLength(1, "must not be empty"));
 
 /** The fields as a request has them: a send, and each message of several. */
 export const messageDetails = {
-  reference: z.optional(Reference).register(z.globalRegistry, {
-    description: "Your own name for the message, such as an order number. It need not be unique.",
-  }),
+  reference: about(
+    z.optional(Reference),
+    "Your own name for the message, such as an order number. It need not be unique.",
+  ),
   metadata: z.optional(Metadata),
-  callbackUrl: z.optional(EndpointUrl).register(z.globalRegistry, {
-    description:
-      "An https endpoint of yours that gets the events of this message, in addition to your webhooks.",
-  }),
+  callbackUrl: about(
+    z.optional(EndpointUrl),
+    "An https endpoint of yours that gets the events of this message, in addition to your webhooks.",
+  ),
 };
 
 /** The fields as an item and a response have them: absent if the request had none, or an erasure removed them. */
@@ -53,18 +55,15 @@ export type MessageDetails = z.infer<z.ZodMiniObject<typeof storedDetails>>;
 
 /** The filters of a list of messages by these fields. */
 export const detailFilters = {
-  reference: z
-    .optional(Reference)
-    .register(z.globalRegistry, { description: "Only messages with this reference." }),
-  metadata: z
-    .optional(
+  reference: about(z.optional(Reference), "Only messages with this reference."),
+  metadata: about(
+    z.optional(
       text(241).check(
         z.regex(new RegExp(`^${nameOfPair}:`), "must be a name and its value, such as order:1001"),
       ),
-    )
-    .register(z.globalRegistry, {
-      description: "Only messages whose metadata has this name and value, such as `order:1001`.",
-    }),
+    ),
+    "Only messages whose metadata has this name and value, such as `order:1001`.",
+  ),
 };
 
 /** Returns these fields of a message, or of its request. */

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 import { Amount } from "./wallet.ts";
 
@@ -35,8 +36,8 @@ export const PaymentFailure = z
 export type PaymentFailure = z.infer<typeof PaymentFailure>;
 
 /** Any host is allowed, because the pages of customers have their own. The caller of this request pays, or sends the payer there. */
-const ReturnUrl = z
-  .optional(
+const ReturnUrl = about(
+  z.optional(
     z.url({ protocol: /^https?$/, error: "must be an https address", abort: true }).check(
       z.maxLength(1_000, { abort: true }),
       z.regex(/^[^\p{C}\p{Z}]*$/u, {
@@ -48,10 +49,9 @@ const ReturnUrl = z
         "must be an https address without a user name; http is only for this computer",
       ),
     ),
-  )
-  .register(z.globalRegistry, {
-    description: "Where the provider's page leads back to. Default: the console.",
-  });
+  ),
+  "Where the provider's page leads back to. Default: the console.",
+);
 
 /** The provider's id of a saved card. */
 export const PaymentMethodId = z
@@ -66,12 +66,8 @@ export const CreatePaymentRequest = z
       }),
     ),
     method: z._default(PaymentMethodKind, "card"),
-    paymentMethodId: z
-      .optional(PaymentMethodId)
-      .register(z.globalRegistry, { description: "Charges this saved card, without a checkout." }),
-    saveCard: z
-      ._default(z.boolean(), false)
-      .register(z.globalRegistry, { description: "Whether the checkout saves the card for later charges." }),
+    paymentMethodId: about(z.optional(PaymentMethodId), "Charges this saved card, without a checkout."),
+    saveCard: about(z._default(z.boolean(), false), "Whether the checkout saves the card for later charges."),
     returnUrl: ReturnUrl,
   })
   .register(z.globalRegistry, {
@@ -90,28 +86,25 @@ export const Payment = z
     origin: z
       .enum(["checkout", "saved_card", "auto_recharge", "operator"])
       .register(z.globalRegistry, { id: "PaymentOrigin" }),
-    amount: z.number().register(z.globalRegistry, { description: "The amount for the wallet." }),
+    amount: about(z.number(), "The amount for the wallet."),
     tax: z.number(),
-    total: z
-      .number()
-      .register(z.globalRegistry, { description: "The amount with tax, which the customer pays." }),
+    total: about(z.number(), "The amount with tax, which the customer pays."),
     currency: Currency,
-    checkoutUrl: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The provider's page, while the payment waits for the customer there.",
-    }),
-    instructions: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "How to pay, for a pending bank transfer." }),
-    reference: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "The reference to state in a bank transfer." }),
+    checkoutUrl: about(
+      z.optional(z.string()),
+      "The provider's page, while the payment waits for the customer there.",
+    ),
+    instructions: about(z.optional(z.string()), "How to pay, for a pending bank transfer."),
+    reference: about(z.optional(z.string()), "The reference to state in a bank transfer."),
     failure: z.optional(PaymentFailure),
-    refunded: z.optional(z.number()).register(z.globalRegistry, {
-      description: "The part of `amount` that was paid back, or is being paid back.",
-    }),
-    dispute: z
-      .optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" }))
-      .register(z.globalRegistry, { description: "The last dispute of the cardholder's bank." }),
+    refunded: about(
+      z.optional(z.number()),
+      "The part of `amount` that was paid back, or is being paid back.",
+    ),
+    dispute: about(
+      z.optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" })),
+      "The last dispute of the cardholder's bank.",
+    ),
     invoiceNumber: z.optional(z.string()),
     createdAt: Timestamp,
     succeededAt: z.optional(Timestamp),
@@ -147,9 +140,7 @@ export type AddPaymentMethodRequest = z.infer<typeof AddPaymentMethodRequest>;
 
 export const AddedPaymentMethod = z
   .object({
-    checkoutUrl: z
-      .string()
-      .register(z.globalRegistry, { description: "The provider's page that saves a card." }),
+    checkoutUrl: about(z.string(), "The provider's page that saves a card."),
   })
   .register(z.globalRegistry, { id: "AddedPaymentMethod" });
 

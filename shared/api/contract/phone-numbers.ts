@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { callingCodeOf, internationalNumber, isPossibleNumber, lengthsOf } from "./written-numbers.ts";
 
 /**
@@ -22,28 +23,25 @@ export const numberTypes = [
 export type NumberType = (typeof numberTypes)[number];
 
 /** A phone number as it is stored and returned, and as the numbers of a message have to be. Its length can be impossible. */
-export const PhoneNumber = z
-  .string()
-  .check(z.regex(/^[1-9]\d{6,14}$/, { error: ({ input }) => problemOfForm(input, "without a plus sign") }))
-  .register(z.globalRegistry, {
-    description: "MSISDN in international digits: country code first, no plus sign.",
-  });
+export const PhoneNumber = about(
+  z
+    .string()
+    .check(z.regex(/^[1-9]\d{6,14}$/, { error: ({ input }) => problemOfForm(input, "without a plus sign") })),
+  "MSISDN in international digits: country code first, no plus sign.",
+);
 
 /** A phone number of a list that people paste, or of a look-up: the same, also with a plus sign, which is taken off. */
-export const GivenPhoneNumber = z
-  .string()
-  .check(
+export const GivenPhoneNumber = about(
+  z.string().check(
     z.regex(/^\+?[1-9]\d{6,14}$/, {
       error: ({ input }) => problemOfForm(input, "with or without a plus sign"),
       abort: true,
     }),
     z.overwrite((text) => text.replace(/^\+/, "")),
-  )
-  .register(z.globalRegistry, {
-    description:
-      "A phone number in international digits: country code first, with or without a plus sign. It is stored and returned " +
-      "without the plus sign.",
-  });
+  ),
+  "A phone number in international digits: country code first, with or without a plus sign. It is stored and returned " +
+    "without the plus sign.",
+);
 
 /** The same in a query string, where a plus sign that was not encoded arrives as a space. */
 export const PhoneNumberInQuery = z.pipe(

@@ -1,5 +1,7 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
+
 /**
  * Prefixes of the public ids. The rest of an id is a ULID, so ids of one kind sort by creation time. A digit after it is
  * the shard of the organization that holds the message and its deliveries. A `T` after it marks a test message.
@@ -159,19 +161,16 @@ export const BooleanParameter = z.pipe(
 
 export const PageQuery = z
   .strictObject({
-    page: z._default(integerParameter(1, Number.MAX_SAFE_INTEGER), 1).register(z.globalRegistry, {
-      description: `Page to read. Pages reach the first ${maxPagedRows} rows. Use \`cursor\` for the others.`,
-    }),
-    limit: z
-      ._default(integerParameter(1, 100), 20)
-      .register(z.globalRegistry, { description: "Rows in a page, at most 100." }),
+    page: about(
+      z._default(integerParameter(1, Number.MAX_SAFE_INTEGER), 1),
+      `Page to read. Pages reach the first ${maxPagedRows} rows. Use \`cursor\` for the others.`,
+    ),
+    limit: about(z._default(integerParameter(1, 100), 20), "Rows in a page, at most 100."),
     cursor: z.optional(
-      z
-        .string()
-        .check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier response"))
-        .register(z.globalRegistry, {
-          description: "The `meta.nextCursor` of an earlier response. With it, `page` has no effect.",
-        }),
+      about(
+        z.string().check(z.regex(/^[A-Za-z0-9_-]{1,200}$/, "must be the nextCursor of an earlier response")),
+        "The `meta.nextCursor` of an earlier response. With it, `page` has no effect.",
+      ),
     ),
   })
   .check(
@@ -187,23 +186,20 @@ export const SearchText = z.string().check(z.trim(), z.minLength(1), z.maxLength
 
 export const PageMeta = z
   .object({
-    page: z
-      .optional(z.int())
-      .register(z.globalRegistry, { description: "Absent when the request has a `cursor`." }),
+    page: about(z.optional(z.int()), "Absent when the request has a `cursor`."),
     limit: z.int(),
-    total: z.int().register(z.globalRegistry, { description: "Rows in the whole list, unless `isPartial`." }),
+    total: about(z.int(), "Rows in the whole list, unless `isPartial`."),
     totalPages: z.int(),
-    isPartial: z.optional(z.literal(true)).register(z.globalRegistry, {
-      description:
-        "With a filter, that `total` and `totalPages` count only the rows that this response has searched. Follow `nextCursor` " +
+    isPartial: about(
+      z.optional(z.literal(true)),
+      "With a filter, that `total` and `totalPages` count only the rows that this response has searched. Follow `nextCursor` " +
         "for the others.",
-    }),
-    nextCursor: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "Present when more rows follow." }),
-    searchedBackTo: z.optional(Timestamp.clone()).register(z.globalRegistry, {
-      description: "With a filter and a `nextCursor`, how far back this response has searched.",
-    }),
+    ),
+    nextCursor: about(z.optional(z.string()), "Present when more rows follow."),
+    searchedBackTo: about(
+      z.optional(Timestamp.clone()),
+      "With a filter and a `nextCursor`, how far back this response has searched.",
+    ),
   })
   .register(z.globalRegistry, { id: "PageMeta" });
 export type PageMeta = z.infer<typeof PageMeta>;
@@ -219,17 +215,17 @@ export const ErrorDetail = z
 
 export const ErrorFields = z
   .object({
-    code: z.string().register(z.globalRegistry, {
-      description: "The reason: one of `ErrorCode`, or a code of a newer gateway.",
-    }),
+    code: about(z.string(), "The reason: one of `ErrorCode`, or a code of a newer gateway."),
     message: z.string(),
     requestId: z.string(),
-    docUrl: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The page about this error, where the gateway serves its documentation.",
-    }),
-    details: z.optional(z.array(ErrorDetail)).register(z.globalRegistry, {
-      description: "The fields that are wrong, in dot notation; an empty `path` is the whole.",
-    }),
+    docUrl: about(
+      z.optional(z.string()),
+      "The page about this error, where the gateway serves its documentation.",
+    ),
+    details: about(
+      z.optional(z.array(ErrorDetail)),
+      "The fields that are wrong, in dot notation; an empty `path` is the whole.",
+    ),
   })
   .register(z.globalRegistry, { id: "ErrorFields" });
 

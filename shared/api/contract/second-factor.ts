@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
+
 /** Your own once more: whatever it was when it was set. */
-export const OwnPassword = z
-  .string()
-  .check(z.maxLength(1_000))
-  .register(z.globalRegistry, { description: "Your password, once more." });
+export const OwnPassword = about(z.string().check(z.maxLength(1_000)), "Your password, once more.");
 
 /** A code as people type it: with spaces, with or without hyphens, in upper or lower case. */
-export const SecondFactorCode = z.string().check(z.maxLength(100)).register(z.globalRegistry, {
-  description: "The six digits that your app shows, or one of your recovery codes. Each works once.",
-});
+export const SecondFactorCode = about(
+  z.string().check(z.maxLength(100)),
+  "The six digits that your app shows, or one of your recovery codes. Each works once.",
+);
 
 export const StartTotpRequest = z
   .object({ password: OwnPassword })
@@ -19,22 +19,15 @@ export type StartTotpRequest = z.infer<typeof StartTotpRequest>;
 export const StartedTotp = z
   .object({
     enabled: z.literal(false),
-    secret: z
-      .string()
-      .register(z.globalRegistry, { description: "For your app, in base32. Shown this once." }),
-    uri: z
-      .string()
-      .register(z.globalRegistry, { description: "The same for a QR code: an `otpauth:` address." }),
+    secret: about(z.string(), "For your app, in base32. Shown this once."),
+    uri: about(z.string(), "The same for a QR code: an `otpauth:` address."),
   })
   .register(z.globalRegistry, { id: "StartedTotp" });
 export type StartedTotp = z.infer<typeof StartedTotp>;
 
 export const ConfirmTotpRequest = z
   .object({
-    code: z
-      .string()
-      .check(z.maxLength(100))
-      .register(z.globalRegistry, { description: "The six digits that your app shows." }),
+    code: about(z.string().check(z.maxLength(100)), "The six digits that your app shows."),
   })
   .register(z.globalRegistry, { id: "ConfirmTotpRequest", examples: [{ code: "123456" }] });
 export type ConfirmTotpRequest = z.infer<typeof ConfirmTotpRequest>;
@@ -42,9 +35,10 @@ export type ConfirmTotpRequest = z.infer<typeof ConfirmTotpRequest>;
 export const ConfirmedTotp = z
   .object({
     enabled: z.literal(true),
-    recoveryCodes: z.array(z.string()).register(z.globalRegistry, {
-      description: "For the day when the app is lost: each lets you in once. Shown this once.",
-    }),
+    recoveryCodes: about(
+      z.array(z.string()),
+      "For the day when the app is lost: each lets you in once. Shown this once.",
+    ),
   })
   .register(z.globalRegistry, { id: "ConfirmedTotp" });
 export type ConfirmedTotp = z.infer<typeof ConfirmedTotp>;

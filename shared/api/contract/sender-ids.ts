@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
 import { SenderId } from "./senders.ts";
@@ -7,9 +8,10 @@ import { SenderId } from "./senders.ts";
 export const CreateSenderIdRequest = z
   .object({
     senderId: SenderId,
-    useCase: z.optional(text(500)).register(z.globalRegistry, {
-      description: "The purpose of the messages, for the operator who decides on the request.",
-    }),
+    useCase: about(
+      z.optional(text(500)),
+      "The purpose of the messages, for the operator who decides on the request.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "CreateSenderIdRequest",
@@ -25,14 +27,10 @@ export const SenderIdRequest = z
     senderId: SenderId,
     useCase: z.optional(z.string()),
     status: ReviewStatus,
-    isDefault: z
-      .boolean()
-      .register(z.globalRegistry, { description: "Whether messages that name no sender ID carry this one." }),
+    isDefault: about(z.boolean(), "Whether messages that name no sender ID carry this one."),
     createdAt: Timestamp,
     decidedAt: z.optional(Timestamp),
-    rejectionReason: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "Why the operator rejected it." }),
+    rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
   })
   .register(z.globalRegistry, { id: "SenderIdRequest" });
 export type SenderIdRequest = z.infer<typeof SenderIdRequest>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -27,40 +28,39 @@ export const maxValiditySeconds = 259_200;
 
 const validityRule = `must be a whole number of seconds from ${minValiditySeconds} to ${maxValiditySeconds}`;
 
-export const ExpiresInSeconds = z
-  .int(validityRule)
-  .check(z.gte(minValiditySeconds, validityRule), z.lte(maxValiditySeconds, validityRule))
-  .register(z.globalRegistry, {
-    description:
-      "How long the message is valid: from 60 seconds to 72 hours after `scheduledAt`, or after it is accepted. " +
-      "After that it is not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded. Carriers get " +
-      "the remaining time as its validity.",
-  });
+export const ExpiresInSeconds = about(
+  z.int(validityRule).check(z.gte(minValiditySeconds, validityRule), z.lte(maxValiditySeconds, validityRule)),
+  "How long the message is valid: from 60 seconds to 72 hours after `scheduledAt`, or after it is accepted. " +
+    "After that it is not submitted to a carrier; it fails with `MESSAGE_EXPIRED` and is refunded. Carriers get " +
+    "the remaining time as its validity.",
+);
 
 export const SendSmsRequest = z
   .strictObject({
     to: PhoneNumber,
-    message: messageText(1_600).register(z.globalRegistry, { description: "Up to 1,600 characters." }),
-    senderId: z.optional(SenderId).register(z.globalRegistry, {
-      description: "The name that the message comes from. Default: the organization's approved sender ID.",
-    }),
+    message: about(messageText(1_600), "Up to 1,600 characters."),
+    senderId: about(
+      z.optional(SenderId),
+      "The name that the message comes from. Default: the organization's approved sender ID.",
+    ),
     from: z.optional(SenderNumber),
     language: z._default(Language, "English"),
-    scheduledAt: notNull(z.optional(Moment)).register(z.globalRegistry, {
-      description: "When to send, up to 30 days ahead. The message is charged immediately.",
-    }),
-    messageType: z.optional(MessageType).register(z.globalRegistry, {
-      description:
-        "`marketing` has its own queue, so that it never delays a one-time code, and is not sent to numbers that have " +
+    scheduledAt: about(
+      notNull(z.optional(Moment)),
+      "When to send, up to 30 days ahead. The message is charged immediately.",
+    ),
+    messageType: about(
+      z.optional(MessageType),
+      "`marketing` has its own queue, so that it never delays a one-time code, and is not sent to numbers that have " +
         "opted out. By default an `otp` expires after ten minutes; the operator may set another time.",
-    }),
+    ),
     expiresInSeconds: notNull(z.optional(ExpiresInSeconds)),
     ...messageDetails,
-    test: notNull(z.optional(z.boolean())).register(z.globalRegistry, {
-      description:
-        "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
+    test: about(
+      notNull(z.optional(z.boolean())),
+      "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
         "live API key may not send one, and a test key sends no others.",
-    }),
+    ),
   })
   .register(z.globalRegistry, {
     id: "SendSmsRequest",
@@ -128,7 +128,7 @@ export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 const Delivery = z
   .object({
     status: DeliveryStatus,
-    at: Timestamp.clone().register(z.globalRegistry, { description: "When this status began." }),
+    at: about(Timestamp.clone(), "When this status began."),
     errorCode: z.optional(DeliveryErrorCode),
   })
   .register(z.globalRegistry, {
@@ -140,9 +140,10 @@ const Delivery = z
 
 const Attempt = z
   .object({
-    at: Timestamp.clone().register(z.globalRegistry, {
-      description: "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
-    }),
+    at: about(
+      Timestamp.clone(),
+      "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
+    ),
     outcome: z
       .enum(["accepted", "rejected", "throttled", "unknown", "unreachable"])
       .register(z.globalRegistry, { id: "AttemptOutcome" }),
@@ -157,27 +158,26 @@ const Attempt = z
 
 export const Pricing = z
   .object({
-    segments: z.int().register(z.globalRegistry, {
-      description:
-        "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
+    segments: about(
+      z.int(),
+      "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
         "up to 153 or 67.",
-    }),
-    unitPrice: z.number().register(z.globalRegistry, { description: "Price of one segment." }),
-    total: z.number().register(z.globalRegistry, {
-      description:
-        "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
-    }),
+    ),
+    unitPrice: about(z.number(), "Price of one segment."),
+    total: about(
+      z.number(),
+      "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
+    ),
     currency: Currency,
   })
   .register(z.globalRegistry, { id: "Pricing" });
 
-const Test = z
-  .optional(z.literal(true))
-  .register(z.globalRegistry, { description: "Present for a test message." });
+const Test = about(z.optional(z.literal(true)), "Present for a test message.");
 
-const ExpiresAt = Timestamp.clone().register(z.globalRegistry, {
-  description: "When the message expires, if it does. From then on it is not submitted to a carrier.",
-});
+const ExpiresAt = about(
+  Timestamp.clone(),
+  "When the message expires, if it does. From then on it is not submitted to a carrier.",
+);
 
 export const AcceptedMessage = z
   .object({
@@ -204,29 +204,22 @@ export const Message = z
   .object({
     id: idSchema("msg"),
     status: MessageStatus,
-    to: z.string().register(z.globalRegistry, {
-      description: "The number, as it was given; `[removed]` once it was erased.",
-    }),
-    message: z.string().register(z.globalRegistry, {
-      description:
-        "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
-    }),
+    to: about(z.string(), "The number, as it was given; `[removed]` once it was erased."),
+    message: about(
+      z.string(),
+      "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
+    ),
     senderId: z.string(),
-    from: z.optional(z.string()).register(z.globalRegistry, {
-      description: "Your number that it comes from, if it was sent from one.",
-    }),
+    from: about(z.optional(z.string()), "Your number that it comes from, if it was sent from one."),
     language: Language,
     messageType: z.optional(MessageType),
-    campaignId: z
-      .optional(idSchema("cmp"))
-      .register(z.globalRegistry, { description: "The campaign that it belongs to." }),
-    verificationId: z.optional(idSchema("ver")).register(z.globalRegistry, {
-      description: "The verification that it belongs to. `message` then has `{code}` in place of the code.",
-    }),
+    campaignId: about(z.optional(idSchema("cmp")), "The campaign that it belongs to."),
+    verificationId: about(
+      z.optional(idSchema("ver")),
+      "The verification that it belongs to. `message` then has `{code}` in place of the code.",
+    ),
     ...storedDetails,
-    batchId: z
-      .optional(idSchema("bat"))
-      .register(z.globalRegistry, { description: "The batch that it was sent in." }),
+    batchId: about(z.optional(idSchema("bat")), "The batch that it was sent in."),
     test: Test,
     encoding: Encoding,
     pricing: Pricing,
@@ -237,12 +230,11 @@ export const Message = z
     failedAt: z.optional(Timestamp),
     cancelledAt: z.optional(Timestamp),
     errorCode: z.optional(MessageErrorCode),
-    attempts: z.optional(z.array(Attempt).check(z.maxLength(5))).register(z.globalRegistry, {
-      description: "The last five submissions to carriers, oldest first. Absent before the first.",
-    }),
-    delivery: z
-      .optional(Delivery)
-      .register(z.globalRegistry, { description: "Present once the message was sent." }),
+    attempts: about(
+      z.optional(z.array(Attempt).check(z.maxLength(5))),
+      "The last five submissions to carriers, oldest first. Absent before the first.",
+    ),
+    delivery: about(z.optional(Delivery), "Present once the message was sent."),
   })
   .register(z.globalRegistry, { id: "Message" });
 export type Message = z.infer<typeof Message>;

@@ -1,13 +1,14 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { idSchema, text, Timestamp, messageText, Version } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
 const Name = text(100).check(z.minLength(1, "must not be empty"));
-const Body = messageText(1_600).register(z.globalRegistry, {
-  description:
-    "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
-});
+const Body = about(
+  messageText(1_600),
+  "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
+);
 
 export const CreateTemplateRequest = z.object({ name: Name, body: Body }).register(z.globalRegistry, {
   id: "CreateTemplateRequest",
@@ -31,9 +32,10 @@ export const Template = z
     id: idSchema("tpl"),
     name: z.string(),
     body: z.string(),
-    placeholders: z.array(z.string()).register(z.globalRegistry, {
-      description: "The placeholders that need a value, in the order of their first appearance.",
-    }),
+    placeholders: about(
+      z.array(z.string()),
+      "The placeholders that need a value, in the order of their first appearance.",
+    ),
     version: Version,
     createdAt: Timestamp,
     updatedAt: Timestamp,

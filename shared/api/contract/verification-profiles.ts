@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp, Version } from "./primitives.ts";
@@ -41,15 +42,16 @@ const fields = {
   texts: z.optional(Texts),
   domain: z.optional(Domain),
   appHash: z.optional(AppHash),
-  countries: z.optional(z.array(Country).check(z.minLength(1), z.maxLength(250))).register(z.globalRegistry, {
-    description: "The countries that codes are sent to. Default: all countries of the gateway.",
-  }),
+  countries: about(
+    z.optional(z.array(Country).check(z.minLength(1), z.maxLength(250))),
+    "The countries that codes are sent to. Default: all countries of the gateway.",
+  ),
   guard: z._default(Guard, "monitor"),
-  allow: z._default(z.array(AllowedRecipient).check(z.maxLength(50)), []).register(z.globalRegistry, {
-    description:
-      "The first digits of numbers whose ranges and countries the guard trusts, however few codes people enter. The limits of a " +
+  allow: about(
+    z._default(z.array(AllowedRecipient).check(z.maxLength(50)), []),
+    "The first digits of numbers whose ranges and countries the guard trusts, however few codes people enter. The limits of a " +
       "number, an address and a device still hold, and so does `countries`.",
-  }),
+  ),
 };
 
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
@@ -68,9 +70,7 @@ export const VerificationProfile = z
     name: ProfileName,
     ...fields,
     version: Version,
-    updatedAt: z.optional(Timestamp).register(z.globalRegistry, {
-      description: "Absent from `default` until you save it.",
-    }),
+    updatedAt: about(z.optional(Timestamp), "Absent from `default` until you save it."),
   })
   .register(z.globalRegistry, { id: "VerificationProfile" });
 export type VerificationProfile = z.infer<typeof VerificationProfile>;

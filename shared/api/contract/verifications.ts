@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { typedCode } from "./plain-text.ts";
@@ -52,24 +53,18 @@ export const StartVerificationRequest = z
     to: GivenPhoneNumber,
     profile: z._default(ProfileName, "default"),
     channel: z._default(VerificationChannel, "sms"),
-    locale: z
-      .optional(Locale)
-      .register(z.globalRegistry, { description: "The language of the text, such as `de-AT` (BCP 47)." }),
-    code: z.optional(Code).register(z.globalRegistry, {
-      description:
-        "Your own code: 4 to 10 digits, or A-Z and 2-9. It is checked by `id` only. Without it the gateway makes one. " +
+    locale: about(z.optional(Locale), "The language of the text, such as `de-AT` (BCP 47)."),
+    code: about(
+      z.optional(Code),
+      "Your own code: 4 to 10 digits, or A-Z and 2-9. It is checked by `id` only. Without it the gateway makes one. " +
         "Another code on a repeat replaces the one before.",
-    }),
+    ),
     senderId: z.optional(SenderId),
-    ip: z
-      .optional(z.union([z.ipv4(), z.ipv6()], "must be an IPv4 or IPv6 address"))
-      .register(z.globalRegistry, {
-        description:
-          "The address of the person who requested the code. It is the best protection against fraud.",
-      }),
-    deviceId: z
-      .optional(text(64).check(z.minLength(1)))
-      .register(z.globalRegistry, { description: "Your own name of the person's device." }),
+    ip: about(
+      z.optional(z.union([z.ipv4(), z.ipv6()], "must be an IPv4 or IPv6 address")),
+      "The address of the person who requested the code. It is the best protection against fraud.",
+    ),
+    deviceId: about(z.optional(text(64).check(z.minLength(1))), "Your own name of the person's device."),
     metadata: messageDetails.metadata,
     appHash: z.optional(AppHash),
     domain: z.optional(Domain),
@@ -94,37 +89,33 @@ export const Verification = z
   .object({
     id: idSchema("ver"),
     status: VerificationStatus,
-    to: z.string().register(z.globalRegistry, { description: "The number; `[removed]` once it was erased." }),
+    to: about(z.string(), "The number; `[removed]` once it was erased."),
     profile: z.string(),
     channel: VerificationChannel,
-    locale: z.optional(z.string()).register(z.globalRegistry, { description: "The language of the text." }),
-    test: z
-      .optional(z.literal(true))
-      .register(z.globalRegistry, { description: "Present for the verification of a test key." }),
+    locale: about(z.optional(z.string()), "The language of the text."),
+    test: about(z.optional(z.literal(true)), "Present for the verification of a test key."),
     createdAt: Timestamp,
-    expiresAt: Timestamp.clone().register(z.globalRegistry, { description: "When the code expires." }),
-    endedAt: z
-      .optional(Timestamp)
-      .register(z.globalRegistry, { description: "When it was approved, failed or was cancelled." }),
-    sends: z
-      .int()
-      .register(z.globalRegistry, { description: "How often the code was sent, at most five times." }),
-    nextSendAt: z.optional(Timestamp).register(z.globalRegistry, {
-      description: "When the code can be sent again at the earliest; absent after the last time.",
-    }),
-    checksLeft: z.int().register(z.globalRegistry, {
-      description:
-        "How often the code can be checked: at first five times, or three with fewer than six characters.",
-    }),
-    guardRule: z.optional(z.string()).register(z.globalRegistry, {
-      description:
-        "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
-    }),
+    expiresAt: about(Timestamp.clone(), "When the code expires."),
+    endedAt: about(z.optional(Timestamp), "When it was approved, failed or was cancelled."),
+    sends: about(z.int(), "How often the code was sent, at most five times."),
+    nextSendAt: about(
+      z.optional(Timestamp),
+      "When the code can be sent again at the earliest; absent after the last time.",
+    ),
+    checksLeft: about(
+      z.int(),
+      "How often the code can be checked: at first five times, or three with fewer than six characters.",
+    ),
+    guardRule: about(
+      z.optional(z.string()),
+      "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
+    ),
     pricing: VerificationPricing,
     metadata: storedDetails.metadata,
-    messageIds: z.array(idSchema("msg")).register(z.globalRegistry, {
-      description: "Its messages. Their texts have `{code}` in place of the code.",
-    }),
+    messageIds: about(
+      z.array(idSchema("msg")),
+      "Its messages. Their texts have `{code}` in place of the code.",
+    ),
   })
   .register(z.globalRegistry, { id: "Verification" });
 export type Verification = z.infer<typeof Verification>;
@@ -157,7 +148,7 @@ export const VerificationCheck = z
   .object({
     id: idSchema("ver"),
     status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
-    valid: z.boolean().register(z.globalRegistry, { description: "Whether the code was correct." }),
+    valid: about(z.boolean(), "Whether the code was correct."),
     checksLeft: z.int(),
   })
   .register(z.globalRegistry, { id: "VerificationCheck" });
@@ -178,31 +169,27 @@ export const VerificationOutcome = z
 export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
 
 export const VerificationsQuery = z.safeExtend(PageQuery, {
-  status: z
-    .optional(VerificationStatus)
-    .register(z.globalRegistry, { description: "Only verifications in this state." }),
-  to: z
-    .optional(PhoneNumberInQuery)
-    .register(z.globalRegistry, { description: "Only verifications of this number." }),
+  status: about(z.optional(VerificationStatus), "Only verifications in this state."),
+  to: about(z.optional(PhoneNumberInQuery), "Only verifications of this number."),
 });
 export type VerificationsQuery = z.infer<typeof VerificationsQuery>;
 
 export const ConversionQuery = z.strictObject({
-  days: z
-    ._default(integerParameter(1, 7), 7)
-    .register(z.globalRegistry, { description: "The number of past days, up to 7." }),
+  days: about(z._default(integerParameter(1, 7), 7), "The number of past days, up to 7."),
 });
 
 const CountryConversion = z
   .object({
-    country: z.string().register(z.globalRegistry, {
-      description: "The ISO 3166-1 code, `XK` for Kosovo, `none` for a number without a country.",
-    }),
+    country: about(
+      z.string(),
+      "The ISO 3166-1 code, `XK` for Kosovo, `none` for a number without a country.",
+    ),
     started: z.int(),
     approved: z.int(),
-    undelivered: z.int().register(z.globalRegistry, {
-      description: "Those whose message was not sent or not delivered: a bad route is no fraud.",
-    }),
+    undelivered: about(
+      z.int(),
+      "Those whose message was not sent or not delivered: a bad route is no fraud.",
+    ),
   })
   .register(z.globalRegistry, {
     id: "CountryConversion",

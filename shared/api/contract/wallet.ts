@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { about } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { notNull } from "./validation.ts";
@@ -17,7 +18,7 @@ const amountDescription = "With at most the decimals of the gateway's currency."
 export const TopUpRequest = z.prefault(
   z
     .strictObject({
-      amount: notNull(z._default(Amount, 10)).register(z.globalRegistry, { description: amountDescription }),
+      amount: about(notNull(z._default(Amount, 10)), amountDescription),
     })
     .register(z.globalRegistry, { id: "TopUpRequest", examples: [{ amount: 5 }] }),
   {},
@@ -26,27 +27,26 @@ export type TopUpRequest = z.infer<typeof TopUpRequest>;
 
 export const Wallet = z
   .object({
-    balance: z.number().register(z.globalRegistry, {
-      description: "Below 0 only after a chargeback of money that had been spent.",
-    }),
+    balance: about(z.number(), "Below 0 only after a chargeback of money that had been spent."),
     currency: Currency,
     updatedAt: Timestamp,
-    spentToday: z.number().register(z.globalRegistry, {
-      description: "The amount charged for messages since midnight UTC. Refunds are not subtracted.",
-    }),
-    dailySpendCap: z.optional(z.number()).register(z.globalRegistry, {
-      description: "The most that may be charged for messages in a day (UTC). Without it there is no cap.",
-    }),
-    lowBalanceThreshold: z.optional(z.number()).register(z.globalRegistry, {
-      description: "The event `balance.low` is sent when the balance falls below this amount.",
-    }),
-    closedAt: z.optional(Timestamp).register(z.globalRegistry, {
-      description:
-        "Present while the operator keeps the wallet closed: sends and top-ups are rejected, refunds still arrive.",
-    }),
-    sendingPausedAt: z.optional(Timestamp).register(z.globalRegistry, {
-      description: "Present while sending is paused.",
-    }),
+    spentToday: about(
+      z.number(),
+      "The amount charged for messages since midnight UTC. Refunds are not subtracted.",
+    ),
+    dailySpendCap: about(
+      z.optional(z.number()),
+      "The most that may be charged for messages in a day (UTC). Without it there is no cap.",
+    ),
+    lowBalanceThreshold: about(
+      z.optional(z.number()),
+      "The event `balance.low` is sent when the balance falls below this amount.",
+    ),
+    closedAt: about(
+      z.optional(Timestamp),
+      "Present while the operator keeps the wallet closed: sends and top-ups are rejected, refunds still arrive.",
+    ),
+    sendingPausedAt: about(z.optional(Timestamp), "Present while sending is paused."),
   })
   .register(z.globalRegistry, { id: "Wallet" });
 export type Wallet = z.infer<typeof Wallet>;
@@ -54,19 +54,20 @@ export type Wallet = z.infer<typeof Wallet>;
 /** Fields that are not there stay as they are. */
 export const UpdateWalletRequest = z
   .strictObject({
-    dailySpendCap: z.nullish(Amount).register(z.globalRegistry, {
-      description:
-        `${amountDescription} At most what the operator allows; holds from the next message on. ` +
+    dailySpendCap: about(
+      z.nullish(Amount),
+      `${amountDescription} At most what the operator allows; holds from the next message on. ` +
         "null leaves it to the operator.",
-    }),
-    lowBalanceThreshold: z.nullish(Amount).register(z.globalRegistry, {
-      description: `${amountDescription} null takes it away. Where the gateway requires recent passwords, an API key can only set it first.`,
-    }),
-    sendingPaused: z.optional(z.boolean()).register(z.globalRegistry, {
-      description:
-        "With `true`, sends end with `SENDING_PAUSED`, campaigns stop, and scheduled messages that become due fail and are " +
+    ),
+    lowBalanceThreshold: about(
+      z.nullish(Amount),
+      `${amountDescription} null takes it away. Where the gateway requires recent passwords, an API key can only set it first.`,
+    ),
+    sendingPaused: about(
+      z.optional(z.boolean()),
+      "With `true`, sends end with `SENDING_PAUSED`, campaigns stop, and scheduled messages that become due fail and are " +
         "refunded. With `false`, sending resumes; failed messages stay failed. An API key cannot resume it.",
-    }),
+    ),
   })
   .register(z.globalRegistry, {
     id: "UpdateWalletRequest",
@@ -96,17 +97,13 @@ export const TransactionType = z
   });
 
 export const TransactionsQuery = z.safeExtend(PageQuery, {
-  type: z.optional(TransactionType).register(z.globalRegistry, {
-    description:
-      "Only entries of this type. With a filter, each call reads the next 1,000 entries, and `total` counts the matches " +
+  type: about(
+    z.optional(TransactionType),
+    "Only entries of this type. With a filter, each call reads the next 1,000 entries, and `total` counts the matches " +
       "among them. A page may be short or empty although `nextCursor` shows that more follow.",
-  }),
-  from: z
-    .optional(z.iso.date())
-    .register(z.globalRegistry, { description: "Entries of this day (UTC) and later." }),
-  to: z
-    .optional(z.iso.date())
-    .register(z.globalRegistry, { description: "Entries of this day (UTC) and earlier." }),
+  ),
+  from: about(z.optional(z.iso.date()), "Entries of this day (UTC) and later."),
+  to: about(z.optional(z.iso.date()), "Entries of this day (UTC) and earlier."),
 });
 export type TransactionsQuery = z.infer<typeof TransactionsQuery>;
 
@@ -114,35 +111,24 @@ export const Transaction = z
   .object({
     id: idSchema("txn"),
     type: TransactionType,
-    amount: z.number().register(z.globalRegistry, { description: "Negative when money left the wallet." }),
+    amount: about(z.number(), "Negative when money left the wallet."),
     balanceAfter: z.number(),
     currency: Currency,
-    messageId: z
-      .optional(idSchema("msg"))
-      .register(z.globalRegistry, { description: "The message that was paid for or refunded." }),
-    to: z.optional(PhoneNumber).register(z.globalRegistry, {
-      description: "The number of the message, until the message expires or the number is erased.",
-    }),
-    country: z.optional(z.string()).register(z.globalRegistry, {
-      description: "The ISO 3166-1 code of the number's country, if it has one.",
-    }),
-    segments: z.optional(z.int()).register(z.globalRegistry, { description: "The segments of the message." }),
-    campaignId: z
-      .optional(idSchema("cmp"))
-      .register(z.globalRegistry, { description: "The campaign of the message." }),
-    verificationId: z
-      .optional(idSchema("ver"))
-      .register(z.globalRegistry, { description: "The verification of the fee." }),
-    paymentId: z
-      .optional(idSchema("pay"))
-      .register(z.globalRegistry, { description: "The payment that was credited, refunded or disputed." }),
-    reason: z
-      .optional(z.string())
-      .register(z.globalRegistry, { description: "Why the operator made the movement." }),
-    reference: z.optional(z.string()).register(z.globalRegistry, {
-      description:
-        "The operator's unique reference of the movement, such as the number of an invoice or a bank transfer.",
-    }),
+    messageId: about(z.optional(idSchema("msg")), "The message that was paid for or refunded."),
+    to: about(
+      z.optional(PhoneNumber),
+      "The number of the message, until the message expires or the number is erased.",
+    ),
+    country: about(z.optional(z.string()), "The ISO 3166-1 code of the number's country, if it has one."),
+    segments: about(z.optional(z.int()), "The segments of the message."),
+    campaignId: about(z.optional(idSchema("cmp")), "The campaign of the message."),
+    verificationId: about(z.optional(idSchema("ver")), "The verification of the fee."),
+    paymentId: about(z.optional(idSchema("pay")), "The payment that was credited, refunded or disputed."),
+    reason: about(z.optional(z.string()), "Why the operator made the movement."),
+    reference: about(
+      z.optional(z.string()),
+      "The operator's unique reference of the movement, such as the number of an invoice or a bank transfer.",
+    ),
     createdAt: Timestamp,
   })
   .register(z.globalRegistry, { id: "Transaction" });
