@@ -35,15 +35,25 @@ export async function buildOnce(folder: string, variant: string, build: () => Pr
   const isBuilt = async (): Promise<boolean> =>
     (await readText(stamp)) === wanted && (await exists(path.join(buildFolder, folder)));
   if (await isBuilt()) return;
-  const lockFile = `${stamp}.lock`;
-  await mkdir(path.dirname(stamp), { recursive: true });
-  await lock(lockFile);
-  try {
+  await oneAtATime(folder, async () => {
     if (await isBuilt()) return;
     // An interrupted build leaves no stamp.
     await rm(stamp, { force: true });
     await build();
     await writeFile(stamp, wanted);
+  });
+}
+
+/**
+ * Does some work while no other process does work of the same name.
+ * @throws Error when another process has been building for five minutes
+ */
+export async function oneAtATime(name: string, work: () => Promise<void>): Promise<void> {
+  const lockFile = path.join(buildFolder, "stamps", `${name}.lock`);
+  await mkdir(path.dirname(lockFile), { recursive: true });
+  await lock(lockFile);
+  try {
+    await work();
   } finally {
     await rm(lockFile, { force: true });
   }
