@@ -60,7 +60,7 @@ export const readableAttributes: readonly string[] = [
   "to senderId from language messageType campaignId apiKeyId encoding segments status unitPriceMicros totalMicros costMicros",
   "queuedAt scheduledAt validUntil sentAt failedAt cancelledAt attempts leaseToken leaseUntil openClaims attemptLog rejectedBy carrier",
   "verificationId batchId carrierReference errorCode deliveryStatus deliveryAt deliveryErrorCode deliveryProviderCode deliveryCarrier deliveryToken",
-  "refund fee feeMicros debitSeq name defaultSenderId suspendedAt suspendedReason pausedAt secondFactorRequiredAt priceOverridesVersion",
+  "refund fee feeMicros name defaultSenderId suspendedAt suspendedReason pausedAt secondFactorRequiredAt priceOverridesVersion",
   "repliesSince apiKeyCount campaignCount contactCount furtherMemberCount senderIdCount templateCount verificationProfileCount webhookCount",
   "useCase decidedAt rejectionReason",
 ].flatMap((names) => names.split(" "));

@@ -1,7 +1,9 @@
 import { ApiError } from "../api/contract/errors.ts";
-import { acceptMessage, type AcceptOptions } from "../messages/accept/accept-one.ts";
+import type { SendSmsRequest } from "../api/contract/sms.ts";
+import { acceptPrepared, type AcceptOptions } from "../messages/accept/accept-one.ts";
+import { Preparation } from "../messages/accept/prepare.ts";
 import { countryOfNumber } from "../messages/destinations/numbering-plan.ts";
-import { redactedText, type MessageRecord } from "../messages/message/record.ts";
+import { codePlaceholder, redactedText, type MessageRecord } from "../messages/message/record.ts";
 import { textToSubmit } from "../messages/message/verification-code.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { isTestId } from "../platform/ids.ts";
@@ -36,7 +38,8 @@ function requireSend({ sends, nextSendAt: next, validUntil }: VerificationRecord
  * @param verification as it is before the message
  * @param record returns the writes that record the verification after it
  * @returns the verification after it
- * @throws ApiError as `acceptMessage`; UNAVAILABLE also if another call changed the verification
+ * @throws ApiError as `acceptMessage`, but INSUFFICIENT_SCOPE for a message that a person has to approve; UNAVAILABLE also if
+ *   another call changed the verification
  */
 export async function sendCode(
   organization: OrganizationRecord,
@@ -44,34 +47,47 @@ export async function sendCode(
   record: (after: VerificationRecord, at: Date) => readonly Write[],
   options: AcceptOptions,
 ): Promise<VerificationRecord> {
-  const { id, to, text, code, validUntil, senderId, sends } = verification;
-  const ofMessage = { message: text, verificationId: id, code };
-  const request = {
+  const { id, to, sends } = verification;
+  const request = requestFor(verification);
+  const preparation = new Preparation(organization, options.actor, request);
+  const checked = await preparation.prepare(request);
+  const country = countryOfNumber(to);
+  const feeMicros = sends === 0 ? await preparation.verificationFeeMicros(to) : 0;
+  const message: MessageRecord = {
+    ...checked,
+    ...(await contentOf(verification)),
+    ...(feeMicros > 0 ? { feeMicros, fee: "open" } : {}),
+  };
+  if (preparation.isHeld(message, feeMicros)) {
+    throw new ApiError("INSUFFICIENT_SCOPE", {
+      message: "The message costs more than this API key may spend without the approval of a person.",
+    });
+  }
+  const at = now();
+  const after = { ...withMessage(verification, message, at), ...(sends === 0 && { feeMicros, country }) };
+  const response = options.attempt?.complete(toApiVerification(after));
+  const writes = [...record(after, at), ...(response === undefined ? [] : [response])];
+  const fee = { amountMicros: feeMicros, isFee: true, country, verificationId: id } as const;
+  await acceptPrepared(preparation, { message, fees: feeMicros > 0 ? [fee] : [], writes }, options);
+  return after;
+}
+
+/** Returns the request for a message with digits in place of the code: unlike the placeholder, any code is in GSM-7. */
+function requestFor({ to, text, code, validUntil, senderId }: VerificationRecord): SendSmsRequest {
+  return {
     to,
-    message: text,
+    message: text.replaceAll(codePlaceholder, "0".repeat(code.length)),
     senderId,
     language: "English",
     messageType: "otp",
     expiresInSeconds: Math.max(1, secondsUntil(validUntil)),
-  } as const;
-  let sent = verification;
-  await acceptMessage(organization, request, {
-    ...options,
-    verification: {
-      id,
-      code,
-      isFirst: sends === 0,
-      shownText: isTestId(id) ? await textToSubmit(ofMessage) : text,
-      recording: (message, feeMicros) => {
-        const at = now();
-        sent = withMessage(verification, message, at);
-        if (sends === 0) sent = { ...sent, feeMicros, country: countryOfNumber(to) };
-        const response = options.attempt?.complete(toApiVerification(sent));
-        return [...record(sent, at), ...(response === undefined ? [] : [response])];
-      },
-    },
-  });
-  return sent;
+  };
+}
+
+/** Returns what a message has of its verification. Its text has the placeholder, except in a test, which learns the code from it. */
+async function contentOf({ id, text, code }: VerificationRecord) {
+  const content = { message: text, verificationId: id, code };
+  return { ...content, message: isTestId(id) ? await textToSubmit(content) : text };
 }
 
 function withMessage(before: VerificationRecord, message: MessageRecord, at: Date): VerificationRecord {

@@ -1,7 +1,7 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { StartVerificationRequest, Verification } from "../api/contract/verifications.ts";
 import type { AcceptOptions } from "../messages/accept/accept-one.ts";
-import { checkKeyLimits, isUncharged } from "../messages/accept/key-limits.ts";
+import { checkKeyLimits } from "../messages/accept/key-limits.ts";
 import { newCode } from "../messages/message/verification-code.ts";
 import { eventJob } from "../notices/event-job.ts";
 import { limitsOf, viewerOf } from "../platform/auth/actor.ts";
@@ -152,19 +152,16 @@ async function begin(
   const pointer = { entity: "verifying", verificationId: id, validUntil, expiresAt } as const;
   const isFree = { atMost: { validUntil: at.toISOString() } };
   const isEnded = last === undefined ? [] : [{ is: { verificationId: last } }];
-  let isDebited = false;
-  const record = (started: VerificationRecord): Write[] => {
-    isDebited = true;
-    return [
-      insertOf(keys.verification(organizationId, id), started),
-      putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] }),
-      owedEnding(started),
-    ];
-  };
+  const record = (started: VerificationRecord): Write[] => [
+    insertOf(keys.verification(organizationId, id), started),
+    putOf(key, pointer, { anyOf: [{ absent: ["pk"] }, isFree, ...isEnded] }),
+    owedEnding(started),
+  ];
   try {
     return toApiVerification(await sendCode(organization, verification, record, options));
   } catch (error) {
-    const note = isDebited && !isUncharged(error) ? noteUndelivered : noteUnaccepted;
+    const mayBeAccepted = error instanceof ApiError && error.facts.mayBeAccepted === true;
+    const note = mayBeAccepted ? noteUndelivered : noteUnaccepted;
     if (!isTest) await note(guarded);
     throw error;
   }

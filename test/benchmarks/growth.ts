@@ -5,11 +5,11 @@ import path from "node:path";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import type { CampaignRecord } from "../../shared/audience/campaigns/record.ts";
 import { contactPuts, type ContactRecord } from "../../shared/audience/contacts/record.ts";
-import { newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { messageKey } from "../../shared/platform/table/shards.ts";
+import { messageKey, oneShard } from "../../shared/platform/table/shards.ts";
 import { type Put, putOf } from "../../shared/platform/table/write.ts";
 import { onePrice } from "../support/prices.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
@@ -196,7 +196,7 @@ function messageRows(organizationId: string): Rows {
   const queuedAt = new Date();
   const request = { to: "15005550000", message: "hello", senderId: "ADASHOP", language: "English" } as const;
   const record: MessageRecord = {
-    ...newMessage(organizationId, request, { queuedAt, prices: onePrice }),
+    ...newMessage({ organizationId, ...oneShard }, request, { queuedAt, prices: onePrice }),
     status: "sent",
     attempts: 1,
     sentAt: queuedAt.toISOString(),

@@ -4,7 +4,7 @@ import path from "node:path";
 
 import { countingReadUnits } from "../../infra/operator/read-units.ts";
 import { sumOfLedger } from "../../shared/figures/books/movements.ts";
-import { newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
 import { ledgerEntry } from "../../shared/money/wallet/ledger.ts";
 import { newWallet, readWallet } from "../../shared/money/wallet/record.ts";
@@ -80,7 +80,7 @@ export const volumeSuite: Suite = async ({ isQuick }, note) => {
 function messageAndEntry(organizationId: string, seq: number, queuedAt: Date) {
   const request = { to: "15005550000", message: "hello", senderId: "ADASHOP", language: "English" } as const;
   const record = {
-    ...newMessage(organizationId, request, { queuedAt, prices: onePrice }),
+    ...newMessage({ organizationId, ...oneShard }, request, { queuedAt, prices: onePrice }),
     id: derivedId("msg", queuedAt, String(seq)),
     status: "sent",
     attempts: 1,

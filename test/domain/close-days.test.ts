@@ -12,7 +12,6 @@ import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { recordDeliveryReceipt } from "../../shared/messages/outcome/receipts.ts";
 import { reconcileWallets } from "../../shared/messages/reconciliation/run.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
-import { chargeWallet } from "../../shared/money/wallet/charge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { startDay } from "../../shared/money/wallet/spending-limits.ts";
 import { updateWallet } from "../../shared/money/wallet/update.ts";
@@ -31,7 +30,7 @@ import { acceptFor, recordOf, sendFor } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { inAllShards } from "../support/shards.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
+import { chargeWallet, openWallet } from "../support/wallets.ts";
 
 const day = "2031-03-01";
 
@@ -257,13 +256,7 @@ it.each<[string, Write]>([
 ])("a debit whose record %s is returned immediately, and not counted", async (_name, write) => {
   await updateWallet(organizationId, { dailySpendCap: 0.01 });
   await acceptFor(organizationId);
-  const lost = chargeWallet({
-    organizationId,
-    charges: [{ amountMicros: 2_000 }],
-    at: new Date(),
-    keepAccepted: async () => undefined,
-    recording: () => ({ messageIds: ["msg_lost"], together: [write] }),
-  });
+  const lost = chargeWallet(organizationId, { micros: [2_000], together: [write] });
   await expect(lost).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect(await readWallet(organizationId)).toMatchObject({
     balanceMicros: 992_100,

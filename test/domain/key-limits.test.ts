@@ -6,12 +6,13 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { updateApiKey } from "../../shared/accounts/api-keys/limits.ts";
 import { ApiError } from "../../shared/api/contract/errors.ts";
 import { scopesOfRole } from "../../shared/api/contract/scopes.ts";
-import { checkKeyLimits, withinKeyBudget } from "../../shared/messages/accept/key-limits.ts";
-import { chargeWallet } from "../../shared/money/wallet/charge.ts";
+import { checkKeyLimits, reserveBudget } from "../../shared/messages/accept/key-limits.ts";
+import { endBy } from "../../shared/messages/accept/reservations.ts";
 import { microsOf } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { dayMs, hourMs } from "../../shared/platform/clock.ts";
+import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { checkOf, putUnchecked, type Write } from "../../shared/platform/table/write.ts";
@@ -26,13 +27,19 @@ import {
 } from "../../shared/tenancy/api-keys/record.ts";
 import { acceptFor } from "../support/messages.ts";
 import { isNightly } from "../support/second-opinions.ts";
-import { openWallet } from "../support/wallets.ts";
+import { chargeWallet, openWallet } from "../support/wallets.ts";
 
 const start = new Date("2030-06-01T12:00:00Z");
 const balanceMicros = 10_000_000;
 const seed = 27;
 
 beforeEach(() => void vi.setSystemTime(start));
+
+/** Does something within the daily budget of a key, as the acceptance of a message does. */
+async function within<Result>(limits: KeyLimits, accept: () => Promise<Result>): Promise<Result> {
+  const reservations = await reserveBudget(limits, 7_900);
+  return endBy(reservations, accept());
+}
 
 function limited(limits: Partial<KeyLimits>): KeyLimits {
   return { budgetKeyId: randomUUID(), ...limits };
@@ -79,7 +86,7 @@ describe("a daily budget", () => {
 
   it("begins again with the next day (UTC)", async () => {
     const limits = limited({ dailyBudget: 0.01 });
-    const spend = async (): Promise<string> => withinKeyBudget(limits, 7_900, async () => "sent");
+    const spend = async (): Promise<string> => within(limits, async () => "sent");
     await expect(spend()).resolves.toBe("sent");
     await expect(spend()).rejects.toMatchObject({
       code: "KEY_BUDGET_REACHED",
@@ -97,12 +104,25 @@ describe("a daily budget", () => {
     ["stays reserved after a crash", new Error("crashed"), "KEY_BUDGET_REACHED"],
   ])("%s", async (_name, error, expected) => {
     const limits = limited({ dailyBudget: 0.01 });
-    await expect(withinKeyBudget(limits, 7_900, async () => Promise.reject(error))).rejects.toBe(error);
-    const next = await withinKeyBudget(limits, 7_900, async () => "sent").catch((later: unknown) =>
+    await expect(within(limits, async () => Promise.reject(error))).rejects.toBe(error);
+    const next = await within(limits, async () => "sent").catch((later: unknown) =>
       later instanceof ApiError ? later.code : later,
     );
     expect(next).toBe(expected);
   });
+});
+
+it("a message over the limit of its number takes no part of the budget, and one over the budget no place", async () => {
+  vi.stubEnv(environmentNames.oneTimeCodesPerNumber, "1");
+  const organizationId = await openWallet(balanceMicros);
+  const actor = actorOf(organizationId, limited({ dailyBudget: 0.016 }));
+  const send = async (to: string): Promise<unknown> => acceptFor(organizationId, { to }, { actor });
+  await send("15005550000");
+  await expect(send("15005550000")).rejects.toMatchObject({ code: "RECIPIENT_RATE_EXCEEDED" });
+  await send("15005550009");
+  await expect(send("15005550010")).rejects.toMatchObject({ code: "KEY_BUDGET_REACHED" });
+  await acceptFor(organizationId, { to: "15005550010" });
+  expect((await readWallet(organizationId)).balanceMicros).toBe(balanceMicros - 3 * 7_900);
 });
 
 it.each<[string, Write]>([
@@ -112,18 +132,10 @@ it.each<[string, Write]>([
   const organizationId = await openWallet(balanceMicros);
   const limits = limited({ dailyBudget: 0.01 });
   const send = async (together: readonly Write[]): Promise<unknown> =>
-    withinKeyBudget(limits, 7_900, async () =>
-      chargeWallet({
-        organizationId,
-        charges: [{ amountMicros: 7_900 }],
-        at: start,
-        keepAccepted: async () => undefined,
-        recording: () => ({ messageIds: ["msg_1"], together }),
-      }),
-    );
+    within(limits, async () => chargeWallet(organizationId, { micros: [7_900], together }));
   await expect(send([write])).rejects.toMatchObject({ code: "UNAVAILABLE" });
   expect((await readWallet(organizationId)).balanceMicros).toBe(balanceMicros);
-  await expect(send([])).resolves.toMatchObject({ messageIds: ["msg_1"] });
+  await expect(send([])).resolves.toBeUndefined();
   await expect(send([])).rejects.toMatchObject({ code: "KEY_BUDGET_REACHED" });
 });
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import { cancelMessage } from "../../shared/messages/outcome/cancel.ts";
 import { refundMessage } from "../../shared/messages/outcome/refund.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
@@ -9,8 +9,9 @@ import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { PutCommand, TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { newId } from "../../shared/platform/ids.ts";
+import { oneShard } from "../../shared/platform/table/shards.ts";
 import { only, reject, ScriptedCarrier } from "../support/carriers.ts";
-import { acceptFor, acceptBlock, hello } from "../support/messages.ts";
+import { acceptAll, acceptFor, acceptBlock, hello } from "../support/messages.ts";
 import { onePrice } from "../support/prices.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -37,9 +38,10 @@ it("an entry has the country, the segments and the campaign of its message, and 
   const campaignId = newId("cmp");
   const terms = { queuedAt: new Date(), prices: onePrice };
   const block = [british, withoutCountry].map((to) =>
-    newMessage(organizationId, { ...hello, to, campaignId }, terms),
+    newMessage({ organizationId, ...oneShard }, { ...hello, to, campaignId }, terms),
   );
-  const [first, second] = await acceptTogether(block, () => []);
+  const [first, second] = block;
+  await acceptAll(block);
   await submitMessage(failing, only(new ScriptedCarrier(reject)));
   await refundMessage(failing);
   await cancelMessage(ownerOf(organizationId), waiting.messageId);

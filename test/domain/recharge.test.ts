@@ -10,18 +10,16 @@ import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
 import * as record from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
 import { workOnPayment } from "../../shared/money/payments/work.ts";
-import { chargeWallet } from "../../shared/money/wallet/charge.ts";
 import { amountOf, minorUnitsOf } from "../../shared/money/wallet/money.ts";
 import { requestRecharge } from "../../shared/money/wallet/recharge.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
-import { newId } from "../../shared/platform/ids.ts";
 import { advance } from "../support/clock.ts";
 import { priceMicros } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { isNightly } from "../support/second-opinions.ts";
 import { haveSavedCards, paymentsIn, setPayments, workOnPayments } from "../support/stored-payments.ts";
-import { openWallet } from "../support/wallets.ts";
+import { chargeWallet, openWallet } from "../support/wallets.ts";
 
 vi.mock("../../shared/money/payments/record.ts", async (importOriginal) => {
   const original = await importOriginal<typeof record>();
@@ -40,13 +38,7 @@ beforeEach(() => {
 
 /** Charges the wallet for messages of one minute. */
 async function send(organizationId: string, count: number): Promise<void> {
-  await chargeWallet({
-    organizationId,
-    charges: Array.from({ length: count }, () => ({ amountMicros: priceMicros })),
-    at: new Date(),
-    keepAccepted: async () => undefined,
-    recording: () => ({ messageIds: Array.from({ length: count }, () => newId("msg")), together: [] }),
-  });
+  await chargeWallet(organizationId, { micros: Array.from({ length: count }, () => priceMicros) });
 }
 
 function chargesStayPending(): void {

@@ -3,13 +3,14 @@ import { randomUUID } from "node:crypto";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
 import { withinLimits } from "../../shared/audience/campaigns/recipients.ts";
-import { newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import { countCampaignMessage } from "../../shared/messages/accept/recipient-limits.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { once } from "../../shared/platform/http/idempotency.ts";
+import { oneShard } from "../../shared/platform/table/shards.ts";
 import { acceptMessage } from "../support/as-organization.ts";
 import { advance } from "../support/clock.ts";
 import { acceptFor, hello } from "../support/messages.ts";
@@ -93,7 +94,7 @@ describe("at most five one-time codes to a number in ten minutes", () => {
     vi.stubEnv(environmentNames.marketingMessagesPerNumber, "1");
     const terms = { queuedAt: start, prices: onePrice };
     const isReached = async (campaignId: string, startedDaysAgo: number): Promise<boolean> => {
-      const message = newMessage(organizationId, { ...hello, campaignId }, terms);
+      const message = newMessage({ organizationId, ...oneShard }, { ...hello, campaignId }, terms);
       const startedAt = new Date(start.getTime() - startedDaysAgo * dayMs).toISOString();
       const campaign = { startedAt, resumedAt: start.toISOString() };
       const [result] = await withinLimits(campaign, [

@@ -197,7 +197,7 @@ describe("a limit of ten messages per second", () => {
   it("is returned with each response, with its remainder", async () => {
     const reports: RateLimitStatus[] = [];
     const sendAndListen = async (): Promise<unknown> =>
-      acceptFor(organizationId, {}, { reportRateLimit: (status) => void reports.push(status) });
+      acceptFor(organizationId, {}, { reportRateLimit: (status) => void (status && reports.push(status)) });
     for (let sent = 0; sent < 10; sent += 1) await sendAndListen();
     const limit = { name: "sends", max: 10, windowMs: secondMs, resetSeconds: 1 };
     expect(reports).toEqual(Array.from({ length: 10 }, (_, index) => ({ ...limit, remaining: 9 - index })));

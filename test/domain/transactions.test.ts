@@ -5,17 +5,17 @@ import { beforeEach, expect, it, vi } from "vitest";
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import type { Transaction, TransactionsQuery } from "../../shared/api/contract/wallet.ts";
 import { listTransactions } from "../../shared/figures/statements/transactions.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import { type LedgerEntryRecord, readLedger } from "../../shared/money/wallet/ledger.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet, WalletRecord } from "../../shared/money/wallet/record.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
-import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
+import { ledgerKey, messageKey, oneShard } from "../../shared/platform/table/shards.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../../shared/platform/table/write.ts";
 import { oneOf, randomFrom } from "../chaos/random.ts";
-import { hello } from "../support/messages.ts";
+import { acceptAll, hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
 import { openWallet } from "../support/wallets.ts";
@@ -45,9 +45,9 @@ it("an entry has the number of its message, its country, segments and campaign",
   const terms = { queuedAt: new Date(), prices: onePrice };
   const campaignId = newId("cmp");
   const request = { ...hello, to: british, campaignId };
-  const sent = { ...newMessage(organizationId, request, terms), status: "sent" } as const;
-  const [message] = await acceptTogether([sent], () => []);
-  const messageId = message?.id ?? "";
+  const sent = { ...newMessage({ organizationId, ...oneShard }, request, terms), status: "sent" } as const;
+  await acceptAll([sent]);
+  const messageId = sent.id;
   await postToWallet({ organizationId, type: "payment", amountMicros: 1, paymentId: "pay_1" });
   const facts = { messageId, country: "GB", segments: 1, campaignId };
   const [payment, entry, topUp] = await all(organizationId, {});
@@ -67,8 +67,12 @@ it("an expired message has no number, also before the table deletes it", async (
   vi.stubEnv(environmentNames.messageRetentionDays, "45");
   const organizationId = await openWallet(10_000_000);
   const terms = { queuedAt: new Date(), prices: onePrice };
-  const message = newMessage(organizationId, { ...hello, to: british, campaignId: newId("cmp") }, terms);
-  await acceptTogether([{ ...message, status: "sent", expiresAt: start / 1_000 + 60 }], () => []);
+  const message = newMessage(
+    { organizationId, ...oneShard },
+    { ...hello, to: british, campaignId: newId("cmp") },
+    terms,
+  );
+  await acceptAll([{ ...message, status: "sent", expiresAt: start / 1_000 + 60 }]);
   expect((await all(organizationId, { type: "message" }))[0]?.to).toBe(british);
   vi.setSystemTime(start + 60_000);
   expect((await all(organizationId, { type: "message" }))[0]?.to).toBeUndefined();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { getMessage } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
@@ -11,7 +12,7 @@ import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { acceptFor, priceMicros } from "../support/messages.ts";
+import { acceptFor, priceMicros, storedMessages } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -45,8 +46,8 @@ async function acceptWithoutEntry(organizationId: string): Promise<void> {
   vi.restoreAllMocks();
 }
 
-async function storedMessages(organizationId: string): Promise<number> {
-  return (await listMessages(ownerOf(organizationId), { page: 1, limit: 20 })).rows.length;
+async function countStored(organizationId: string): Promise<number> {
+  return (await storedMessages(organizationId)).length;
 }
 
 describe("a message whose function ended before payment", () => {
@@ -59,10 +60,10 @@ describe("a message whose function ended before payment", () => {
     for (let count = 0; count < before; count += 1) await acceptFor(organizationId);
     await acceptWithoutEntry(organizationId);
     for (let count = 0; count < after; count += 1) await acceptFor(organizationId);
-    expect(await storedMessages(organizationId)).toBe(before + 1 + after);
+    expect(await countStored(organizationId)).toBe(before + 1 + after);
     advance(11);
     await reconcileWallet(organizationId);
-    expect(await storedMessages(organizationId)).toBe(before + after);
+    expect(await countStored(organizationId)).toBe(before + after);
     expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * priceMicros);
     advance(25);
     await reconcileWallet(organizationId);
@@ -80,7 +81,7 @@ describe("a message whose function ended before payment", () => {
     await putItem(ledgerEntry(voidEntry({ ...key, organizationId, seq: 2, ...amounts, feeCount: 0 })));
     advance(22);
     await reconcileWallet(organizationId);
-    expect(await storedMessages(organizationId)).toBe(0);
+    expect(await countStored(organizationId)).toBe(0);
     expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
   });
 
@@ -108,10 +109,47 @@ describe("a message whose function ended before payment", () => {
     endFunctionAt((command) => command instanceof DeleteCommand);
     await expect(reconcileWallet(organizationId)).rejects.toThrow("ended");
     vi.restoreAllMocks();
-    expect(await storedMessages(organizationId)).toBe(1);
+    expect(await countStored(organizationId)).toBe(1);
     await reconcileWallet(organizationId);
-    expect(await storedMessages(organizationId)).toBe(0);
+    expect(await countStored(organizationId)).toBe(0);
     expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
+  });
+});
+
+describe("a message that no one paid for", () => {
+  async function shown(organizationId: string): Promise<string[]> {
+    return (await listMessages(ownerOf(organizationId), { page: 1, limit: 20 })).rows.map(({ id }) => id);
+  }
+
+  it("is in no list and not found from a minute on, and a paid one without an attempt is", async () => {
+    const organizationId = await openWallet(1_000_000);
+    const { messageId: paid } = await acceptFor(organizationId);
+    await acceptWithoutEntry(organizationId);
+    const stored = await storedMessages(organizationId);
+    const unpaid = stored.map(({ id }) => id).find((id) => id !== paid) ?? "";
+    advance(2);
+    expect(await shown(organizationId)).toEqual([paid]);
+    await expect(getMessage(ownerOf(organizationId), unpaid)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await getMessage(ownerOf(organizationId), paid)).toMatchObject({ status: "queued" });
+    advance(11);
+    await reconcileWallet(organizationId);
+    expect(await countStored(organizationId)).toBe(1);
+    expect(await shown(organizationId)).toEqual([paid]);
+  });
+
+  it("is not written at all when its debit is rejected, but for the first after an accepted one", async () => {
+    const organizationId = await openWallet(priceMicros);
+    const puts: unknown[] = [];
+    interceptTableRequests(async (command, send) => {
+      if (command instanceof PutCommand && command.input.Item?.["entity"] === "message") puts.push(command);
+      return send();
+    });
+    await acceptFor(organizationId);
+    for (let count = 0; count < 3; count += 1) {
+      await expect(acceptFor(organizationId)).rejects.toMatchObject({ code: "INSUFFICIENT_BALANCE" });
+    }
+    expect(puts).toHaveLength(2);
+    expect(await countStored(organizationId)).toBe(1);
   });
 });
 

@@ -5,7 +5,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import type { Usage as UsageOf } from "../../shared/api/contract/usage.ts";
 import { closeDays } from "../../shared/figures/dashboard/close-days.ts";
 import { getUsage } from "../../shared/figures/statements/usage.ts";
-import type { NewMessage } from "../../shared/messages/accept/accept.ts";
+import type { NewMessage } from "../../shared/messages/accept/new-message.ts";
 import { CountsRecord, noteDay } from "../../shared/messages/counts/counts.ts";
 import {
   noFigures,

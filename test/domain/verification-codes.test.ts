@@ -10,10 +10,12 @@ import { checkVerification } from "../../shared/verifications/check.ts";
 import { completeEnding } from "../../shared/verifications/end.ts";
 import { deleteVerifications, eraseVerificationsOf } from "../../shared/verifications/erase.ts";
 import { getVerification } from "../../shared/verifications/list.ts";
+import { readToChange } from "../../shared/verifications/record.ts";
+import { sendCode } from "../../shared/verifications/send.ts";
 import { accept, only, ScriptedCarrier } from "../support/carriers.ts";
 import { advance } from "../support/clock.ts";
 import { recordLog } from "../support/log.ts";
-import { acceptFor, recordOf, storedMessages } from "../support/messages.ts";
+import { recordOf, storedMessages } from "../support/messages.ts";
 import { takeJobs } from "../support/queues.ts";
 import { allRows } from "../support/rows.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
@@ -74,14 +76,15 @@ it("no code is in the table, a log line, a job, an event, a message or a respons
 
 it("a message has the price of its text with the code, whose placeholder is longer in GSM-7", async () => {
   const message = `${"x".repeat(154)}{code}`;
-  const code = { keyId: "key", length: 6 };
-  const verification = { id: "ver_1", code, isFirst: false, shownText: message, recording: () => [] };
-  const job = await acceptFor(organizationId, { message }, { verification });
-  expect(await recordOf(job)).toMatchObject({
+  const { id } = await startFor(organizationId, { to: number });
+  const started = await readToChange(ownerOf(organizationId), id);
+  const organization = await organizationOf(organizationId);
+  const { messageIds } = await sendCode(organization, { ...started, text: message }, () => [], {});
+  expect(await recordOf({ organizationId, messageId: messageIds.at(-1) ?? "" })).toMatchObject({
     message,
     segments: 1,
     totalMicros: 7_900,
-    verificationId: "ver_1",
+    verificationId: id,
   });
 });
 

@@ -83,13 +83,13 @@ describe("a message that was recorded", () => {
     expect(await sandboxCalls(id)).toBe(1);
   });
 
-  // A sender makes five calls for a message. It reads the organization, acquires the lease, calls the sandbox carrier,
-  // records the outcome and queues the event.
+  // A sender makes six calls for a message. It reads the organization and the ledger entry, acquires the lease, calls the
+  // sandbox carrier, records the outcome and queues the event.
   it.each([
-    [2, "after", 1],
+    [3, "after", 1],
     // The carrier accepted it, but no outcome is known. The repeated submission has the same reference, which it recognizes.
-    [3, "after", 2],
-    [4, "after", 1],
+    [4, "after", 2],
+    [5, "after", 1],
   ] as const)(
     "is sent although its sender is killed at call %d, %s it is carried out",
     async (call, when, calls) => {

@@ -182,6 +182,7 @@ it("gives functions with outside connections no access to wallets", () => {
     "DeleteItem OPT_OUTS#*",
     "DeleteItem beside CONTACTS#*",
     "GetItem CONTACTS#*",
+    "GetItem LEDGER#*",
     "GetItem MESSAGES#*",
     "GetItem NUMBERS#*",
     "GetItem OPT_OUTS#*",

@@ -77,7 +77,13 @@ async function namedRelease(): Promise<z.infer<typeof LastRelease>> {
 }
 
 /** Functions of the model's money path that the last release does not have. The present ones run in their place. */
-const added: ReadonlySet<string> = new Set(["decideHeld", "pauseCampaign", "resumeCampaign", "sendWithKey"]);
+const added: ReadonlySet<string> = new Set([
+  "decideHeld",
+  "forgetDebits",
+  "pauseCampaign",
+  "resumeCampaign",
+  "sendWithKey",
+]);
 
 /**
  * Returns the money path of the last release and the present one.

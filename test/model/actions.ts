@@ -21,6 +21,8 @@ export type Step =
   /** A person approves or rejects one of the held messages. */
   | { readonly kind: "decide"; readonly isApproved: boolean }
   | { readonly kind: "deliver" }
+  /** A new instance replaces the one that sends: it does not know the earlier debits. */
+  | { readonly kind: "forget" }
   | { readonly kind: "reconcile" }
   /** A message that is due in ten minutes. */
   | { readonly kind: "schedule" }
@@ -106,6 +108,9 @@ export class Actions {
         if (id !== undefined) await release.decideHeld(organizationId, id, step.isApproved);
         return;
       }
+      case "forget":
+        release.forgetDebits();
+        return;
       case "block":
         for (const id of await release.sendBlock(organizationId, step.messages))
           this.acceptedMessages.add(id);

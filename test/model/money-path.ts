@@ -5,8 +5,9 @@ import * as pausing from "../../shared/audience/campaigns/pause.ts";
 import { runCampaign } from "../../shared/audience/campaigns/run.ts";
 import { createContact } from "../../shared/audience/contacts/contacts.ts";
 import type { OutgoingMessage, SubmitResult } from "../../shared/carriers/carrier.ts";
-import { acceptTogether, newMessage } from "../../shared/messages/accept/accept.ts";
 import { decideHeldMessage } from "../../shared/messages/accept/decide-held.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
+import { placeOf, placesOfDebits } from "../../shared/messages/accept/place.ts";
 import { countOutcomes } from "../../shared/messages/counts/counts.ts";
 import { recount, type Look } from "../../shared/messages/counts/recount.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
@@ -43,6 +44,7 @@ import { findOrganization } from "../../shared/tenancy/organizations/record.ts";
 import { acceptMessage, createCampaign } from "../support/as-organization.ts";
 import { inOrder, messageIdIn } from "../support/carriers.ts";
 import { localSettings } from "../support/local-settings.ts";
+import { acceptAll } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { separateCaches } from "./own-caches.ts";
 import { replace } from "./replace.ts";
@@ -86,6 +88,7 @@ export function connect({
   messageRetentionDays = "",
 }: Surroundings): () => void {
   rateCardCache.clear();
+  forgetDebits();
   blockedCache.clear();
   Object.assign(process.env, localSettings);
   for (const name of queueNames) process.env[environmentNames.queueUrl[name]] = `memory://${name}`;
@@ -103,6 +106,11 @@ export function connect({
   return () => {
     for (const restore of restores) restore();
   };
+}
+
+/** Empties the memory of earlier debits, as in a new instance. */
+export function forgetDebits(): void {
+  placesOfDebits.clear();
 }
 
 const rejections = new Set(["ConditionalCheckFailedException", "TransactionCanceledException"]);
@@ -176,11 +184,10 @@ export async function sendMessage(
 export async function sendBlock(organizationId: string, count: number): Promise<string[]> {
   const queuedAt = new Date();
   const prices = await readPrices(undefined, queuedAt);
-  const block = Array.from({ length: count }, () =>
-    newMessage(organizationId, content, { queuedAt, prices }),
-  );
-  const placed = await acceptTogether(block, () => []);
-  return placed.map(({ id }) => id);
+  const place = placeOf(organizationId);
+  const block = Array.from({ length: count }, () => newMessage(place, content, { queuedAt, prices }));
+  await acceptAll(block);
+  return block.map(({ id }) => id);
 }
 
 /** The API keys of the model: one with a daily budget, one whose messages are all held, and a test key. */

@@ -55,6 +55,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     ),
   },
   { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: "forget" }) },
   { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
   {
     weight: 3,

@@ -100,20 +100,42 @@ export const mutations: readonly Mutation[] = [
   guard(
     "a fee counts for the budget of a key",
     "messages/accept/accept-one",
-    "withinKeyBudget(limits, amountMicros, accept, name)",
-    "withinKeyBudget(limits, message.totalMicros, accept, name)",
+    "message.totalMicros + sumOf(fees)",
+    "message.totalMicros",
     "verification-fees",
     "verification-limits",
     "key-limits",
   ),
   guard(
     "an unknown outcome keeps its budget",
-    "messages/accept/key-limits",
+    "messages/accept/reservations",
     '(error.code !== "UNAVAILABLE" || error.facts.isUncharged === true)',
     "true",
     "key-limits",
     "batches",
     "destination-limits",
+  ),
+  // Payment of messages
+  guard(
+    "a message is sent once it is paid",
+    "messages/send/submit-message",
+    'if (entry === undefined) return "later";',
+    'if (entry === undefined) return "paid";',
+    "payment-of-job",
+  ),
+  guard(
+    "a message of a returned debit is not sent",
+    "messages/send/submit-message",
+    'entry.type === "message" && entry.messageId === messageId ? "paid" : "never"',
+    '"paid"',
+    "payment-of-job",
+  ),
+  guard(
+    "a message that an entry names is kept",
+    "messages/reconciliation/unpaid-messages",
+    "unpaid.delete(messageId)",
+    "void messageId",
+    "unpaid-messages",
   ),
   // Named reservations
   guard(

@@ -1,6 +1,8 @@
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import type { AcceptOptions } from "../../shared/messages/accept/accept-one.ts";
-import { acceptTogether, newMessage, type NewMessage } from "../../shared/messages/accept/accept.ts";
+import { commit } from "../../shared/messages/accept/commit.ts";
+import { newMessage, type NewMessage } from "../../shared/messages/accept/new-message.ts";
+import { placeOf } from "../../shared/messages/accept/place.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import type { Sender } from "../../shared/messages/send/choose-carrier.ts";
@@ -51,11 +53,18 @@ export async function acceptBlock(
   count: number,
   fields: Partial<NewMessage> = {},
 ): Promise<readonly MessageRecord[]> {
+  const place = placeOf(organizationId);
   const terms = { queuedAt: new Date(), prices: onePrice };
-  const block = Array.from({ length: count }, () =>
-    newMessage(organizationId, { ...hello, ...fields }, terms),
-  );
-  return acceptTogether(block, () => []);
+  const block = Array.from({ length: count }, () => newMessage(place, { ...hello, ...fields }, terms));
+  await acceptAll(block);
+  return block;
+}
+
+/** Accepts new messages that are paid together. */
+export async function acceptAll([first, ...others]: readonly MessageRecord[]): Promise<void> {
+  if (first === undefined) return;
+  const isRateLimited = first.campaignId === undefined;
+  await commit({ messages: [first, ...others], isRateLimited, writes: [] });
 }
 
 /**

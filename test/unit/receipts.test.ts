@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { newMessage } from "../../shared/messages/accept/accept.ts";
+import { newMessage } from "../../shared/messages/accept/new-message.ts";
 import { countReceipts, CountsRecord, type RecordedReceipt } from "../../shared/messages/counts/counts.ts";
 import { finalDeliveries, MessageRecord, type FinalDelivery } from "../../shared/messages/message/record.ts";
 import { acquire, markSent } from "../../shared/messages/message/transitions.ts";
@@ -13,7 +13,7 @@ import { environmentNames } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { newLease } from "../../shared/platform/table/lease.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
-import { messageKey } from "../../shared/platform/table/shards.ts";
+import { messageKey, oneShard } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, putOf } from "../../shared/platform/table/write.ts";
 import { between, oneOf, randomFrom } from "../chaos/random.ts";
 import { MemoryTable } from "../model/memory-table.ts";
@@ -46,7 +46,7 @@ beforeEach(() => {
 async function asked(carrier: string): Promise<MessageRecord & { readonly carrier: string }> {
   const message = {
     ...newMessage(
-      organizationId,
+      { organizationId, ...oneShard },
       { to: "15005550000", message: "hello", senderId: "ACME", language: "English", campaignId },
       { queuedAt, prices: onePrice },
     ),

@@ -259,6 +259,8 @@ export interface ErrorFacts {
   readonly allowedMethods?: readonly string[];
   /** Whether nothing was charged, or its money is back. It is in no header. */
   readonly isUncharged?: boolean;
+  /** Whether the message may have been accepted. It is in no header. */
+  readonly mayBeAccepted?: boolean;
 }
 
 /** An error for the caller: the response has its code, message and details unchanged. */

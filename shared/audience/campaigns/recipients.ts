@@ -1,7 +1,8 @@
 import { SendSmsRequest } from "../../api/contract/sms.ts";
 import { lengthRule } from "../../carriers/whole-messages.ts";
-import { newMessage, type Terms } from "../../messages/accept/accept.ts";
 import type { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
+import { newMessage, type Terms } from "../../messages/accept/new-message.ts";
+import { placeOf } from "../../messages/accept/place.ts";
 import { isDestinationAllowed, ruleAgainstSender } from "../../messages/accept/policies.ts";
 import { countCampaignMessage } from "../../messages/accept/recipient-limits.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
@@ -101,7 +102,10 @@ function resultOf(
     blocked,
     isTooLong,
     ...terms
-  }: Terms & { readonly blocked: readonly string[]; readonly isTooLong: (message: MessageRecord) => boolean },
+  }: Terms & {
+    readonly blocked: readonly string[];
+    readonly isTooLong: (message: MessageRecord) => boolean;
+  },
 ): RecipientResult {
   if (contact === undefined) return { ...place, skipped: "skippedUnknown" };
   if (!hasAnyTag(contact, campaign.audience.tags)) return { ...place, skipped: undefined };
@@ -129,7 +133,7 @@ function resultOf(
     id: campaignId,
   } = campaign;
   const content = { to: contact.phoneNumber, message: rendered.text, senderId, from, language, messageType };
-  const message = newMessage(organizationId, { ...content, expiresInSeconds, campaignId }, terms);
+  const message = newMessage(placeOf(organizationId), { ...content, expiresInSeconds, campaignId }, terms);
   if (isTooLong(message)) return { ...place, skipped: "skippedUnrenderable" };
   return { ...place, message, contactUpdatedAt: contact.updatedAt };
 }

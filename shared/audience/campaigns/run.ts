@@ -1,8 +1,9 @@
 import type { CampaignErrorCode } from "../../api/contract/campaigns.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import { acceptTogether, maxAcceptedTogether } from "../../messages/accept/accept.ts";
-import { DestinationLimitReached } from "../../messages/accept/destination-limits.ts";
+import { commit, maxAcceptedTogether } from "../../messages/accept/commit.ts";
+import { DestinationLimitReached, reserveDestinations } from "../../messages/accept/destination-limits.ts";
 import { senderRejection } from "../../messages/accept/policies.ts";
+import { endBy } from "../../messages/accept/reservations.ts";
 import { sendJob } from "../../messages/message/message-job.ts";
 import type { MessageRecord } from "../../messages/message/record.ts";
 import { readPrices } from "../../money/prices/prices.ts";
@@ -181,8 +182,8 @@ async function accept(
   campaign: CampaignRecord,
   results: readonly RecipientResult[],
 ): Promise<CampaignErrorCode | "waits" | undefined> {
-  const messages = results.flatMap((result) => ("message" in result ? [result.message] : []));
-  if (messages.length === 0) {
+  const [first, ...others] = results.flatMap((result) => ("message" in result ? [result.message] : []));
+  if (first === undefined) {
     const [passed, ...skipped] = blockWrites(campaign, results, []);
     // A single write needs no transaction, which costs twice as much.
     if (skipped.length === 0) await updateItem(CampaignRecord, passed);
@@ -190,8 +191,15 @@ async function accept(
     return undefined;
   }
   try {
-    const name = `${campaign.id}#${campaign.position}`;
-    await acceptTogether(messages, (placed) => blockWrites(campaign, results, placed), { name });
+    const messages = [first, ...others] as const;
+    const reservations = await reserveDestinations(messages, `${campaign.id}#${campaign.position}`);
+    // The worker of a campaign limits its messages itself.
+    const committing = commit({
+      messages,
+      isRateLimited: false,
+      writes: blockWrites(campaign, results, messages),
+    });
+    await endBy(reservations, committing);
     return undefined;
   } catch (error) {
     if (error instanceof DestinationLimitReached) {

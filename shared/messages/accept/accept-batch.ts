@@ -4,22 +4,23 @@ import type { AcceptedBatch, SendBatchRequest } from "../../api/contract/batches
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { coverageOf, hasLostDebit } from "../../money/wallet/coverage.ts";
 import { amountOf } from "../../money/wallet/money.ts";
-import { capReached, sendRateStatus } from "../../money/wallet/spending-limits.ts";
+import { capReached } from "../../money/wallet/spending-limits.ts";
 import { config } from "../../platform/config.ts";
 import { fixedId, newId } from "../../platform/ids.ts";
 import { log } from "../../platform/log.ts";
-import { putItem, updateItem, type Write } from "../../platform/table/write.ts";
+import { putItem, updateItem } from "../../platform/table/write.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { recordTestMessages } from "../message/test-messages.ts";
 import type { AcceptOptions } from "./accept-one.ts";
-import { acceptTogether, maxAcceptedTogether, queueForSending } from "./accept.ts";
 import { decideBlock, findBlock, requireInOrder, type BlockName, type Decided } from "./batch-block.ts";
 import type { BatchEntry } from "./batch-entry.ts";
 import { decidedOf, isMessage, requireAll, sumOf, type Outcome } from "./batch-results.ts";
-import { DestinationLimitReached } from "./destination-limits.ts";
-import { checkKeyBudget, withinKeyBudget } from "./key-limits.ts";
+import { commit, maxAcceptedTogether, queueForSending } from "./commit.ts";
+import { DestinationLimitReached, reserveDestinations } from "./destination-limits.ts";
+import { checkKeyBudget, reserveBudget } from "./key-limits.ts";
 import { Preparation } from "./prepare.ts";
-import { countRecipient } from "./recipient-limits.ts";
+import { reserveRecipient } from "./recipient-limits.ts";
+import { endBy, releaseEach, reserveAll, type Reservation } from "./reservations.ts";
 
 /** The same with a third write for each message, its job for later. */
 const maxScheduledTogether = 32;
@@ -145,17 +146,17 @@ class Acceptance {
       return decidedOf(
         start,
         drafts.map((draft) => (isMessage(draft) ? stopped : draft)),
-        [],
       );
     }
   }
 
   async #decide(start: number, drafts: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
-    const releases = new Map<string, () => Promise<void>>();
+    /** The reservations for numbers whose messages are not accepted yet, by the ids of these messages. */
+    const places = new Map<string, readonly Reservation[]>();
     try {
       // All of them end before an error, so that it releases all.
       const counts = await Promise.allSettled(
-        drafts.map(async (draft, index) => this.#counted(draft, start + index, releases)),
+        drafts.map(async (draft, index) => this.#counted(draft, start + index, places)),
       );
       let outcomes = counts.map((count) => {
         if (count.status === "rejected") throw count.reason;
@@ -165,14 +166,14 @@ class Acceptance {
       for (let round = 0; round <= drafts.length; round += 1) {
         try {
           if (this.#mode === "all") requireAll(outcomes);
-          const decided = await this.#record(start, outcomes, name);
-          for (const { id } of outcomes.filter(isMessage)) releases.delete(id);
-          return decided;
+          await this.#record(start, outcomes, name);
+          for (const { id } of outcomes.filter(isMessage)) places.delete(id);
+          return decidedOf(start, outcomes);
         } catch (error) {
           const earlier = name && (await findBlock(name));
           if (earlier !== undefined) {
             // The messages of that attempt have the same names.
-            releases.clear();
+            places.clear();
             return earlier;
           }
           outcomes = await this.#without(outcomes, error, name);
@@ -180,7 +181,7 @@ class Acceptance {
       }
       throw new ApiError("UNAVAILABLE", { isUncharged: true });
     } finally {
-      for (const release of releases.values()) await release();
+      await releaseEach([...places.values()].flat());
     }
   }
 
@@ -188,13 +189,12 @@ class Acceptance {
   async #counted(
     draft: Outcome,
     index: number,
-    releases: Map<string, () => Promise<void>>,
+    places: Map<string, readonly Reservation[]>,
   ): Promise<Outcome> {
     if (!isMessage(draft)) return draft;
     if (this.#stopped !== undefined || this.#preparation.isTest) return this.#stopped ?? draft;
     try {
-      const release = await countRecipient(draft, nameOf(this.#batchId, index));
-      if (release !== undefined) releases.set(draft.id, release);
+      places.set(draft.id, await reserveRecipient(draft, nameOf(this.#batchId, index)));
       return draft;
     } catch (error) {
       if (error instanceof ApiError && error.code === "RECIPIENT_RATE_EXCEEDED") return error;
@@ -203,36 +203,30 @@ class Acceptance {
   }
 
   /** Pays and records the messages of a block together with its results. */
-  async #record(start: number, outcomes: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
-    const messages = outcomes.filter(isMessage);
+  async #record(start: number, outcomes: readonly Outcome[], name: BlockName | undefined): Promise<void> {
+    const [first, ...others] = outcomes.filter(isMessage);
     const { isTest, limits } = this.#preparation;
-    let decided = decidedOf(start, outcomes, messages);
-    const writes = (): Write[] => (name === undefined ? [] : [decideBlock(name, decided)]);
-    if (messages.length === 0) {
-      if (name !== undefined && !(await putItem(decideBlock(name, decided))).applied) {
-        throw new ApiError("UNAVAILABLE");
-      }
-      return decided;
+    const results = name && decideBlock(name, decidedOf(start, outcomes));
+    const writes = results === undefined ? [] : [results];
+    if (first === undefined) {
+      if (results !== undefined && !(await putItem(results)).applied) throw new ApiError("UNAVAILABLE");
+      return;
     }
+    const messages = [first, ...others] as const;
     if (isTest) {
-      await recordTestMessages(messages, writes());
+      await recordTestMessages(messages, writes);
       await queueForSending(messages);
-    } else {
-      const nameOfBlock = name && nameOf(this.#batchId, start);
-      const accept = async (): Promise<unknown> =>
-        acceptTogether(
-          messages,
-          (placed, wallet) => {
-            decided = decidedOf(start, outcomes, placed);
-            const rate = sendRateStatus(wallet);
-            if (rate !== undefined) this.#options.reportRateLimit?.(rate);
-            return writes();
-          },
-          { isContinued: this.hasAccepted, name: nameOfBlock },
-        );
-      await (limits === undefined ? accept() : withinKeyBudget(limits, sumOf(messages), accept, nameOfBlock));
+      return;
     }
-    return decided;
+    const nameOfBlock = name && nameOf(this.#batchId, start);
+    const reservations = await reserveAll([
+      reserveBudget(limits, sumOf(messages), nameOfBlock),
+      reserveDestinations(messages, nameOfBlock),
+    ]);
+    // A batch is one send, although its blocks have a debit each.
+    const committing = commit({ messages, isRateLimited: !this.hasAccepted, writes });
+    const rate = await endBy(reservations, committing);
+    this.#options.reportRateLimit?.(rate);
   }
 
   /** Returns the outcomes without messages that an error rejects, or throws the error if it is about the whole batch. */

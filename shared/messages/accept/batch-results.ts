@@ -23,18 +23,11 @@ export function requireAll(outcomes: readonly Outcome[]): void {
   if (error !== undefined) throw new ApiError(error.code, { ...error.facts, details });
 }
 
-/** Returns the results of a block. @param placed its accepted messages with their final ids */
-export function decidedOf(
-  start: number,
-  outcomes: readonly Outcome[],
-  placed: readonly MessageRecord[],
-): Decided {
-  let next = 0;
+/** Returns the results of a block whose remaining messages are accepted. */
+export function decidedOf(start: number, outcomes: readonly Outcome[]): Decided {
   const results = outcomes.map((each, offset) => {
     const index = start + offset;
-    if (!isMessage(each)) return rejectionOf(index, each);
-    next += 1;
-    return { index, id: placed[next - 1]?.id };
+    return isMessage(each) ? { index, id: each.id } : rejectionOf(index, each);
   });
-  return { results, totalMicros: sumOf(placed) };
+  return { results, totalMicros: sumOf(outcomes.filter(isMessage)) };
 }

@@ -4,7 +4,6 @@ import { ApiError, type RateLimitStatus } from "../../api/contract/errors.ts";
 import type { HeldMessage, HeldMessageDecision } from "../../api/contract/held-messages.ts";
 import { readPrices } from "../../money/prices/prices.ts";
 import { microsOf, moneyText } from "../../money/wallet/money.ts";
-import { sendRateStatus } from "../../money/wallet/spending-limits.ts";
 import { requireSession, type Actor } from "../../platform/auth/actor.ts";
 import { minuteMs, now } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
@@ -13,17 +12,21 @@ import { acquireLease, hasLease, newLease, releaseLease, whileFree } from "../..
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import type { OrganizationRecord } from "../../tenancy/organizations/record.ts";
 import { withoutCode } from "../message/transitions.ts";
-import { acceptTogether, newMessage } from "./accept.ts";
+import { commit } from "./commit.ts";
+import { reserveDestinations } from "./destination-limits.ts";
 import { getHeldMessage, HeldMessageRecord, readHeldMessage, toApiHeldMessage } from "./held.ts";
+import { newMessage } from "./new-message.ts";
+import { placeOf } from "./place.ts";
 import { checkMessage } from "./policies.ts";
-import { withinRecipientLimit } from "./recipient-limits.ts";
+import { reserveRecipient } from "./recipient-limits.ts";
+import { endBy, reserveAll } from "./reservations.ts";
 
 /** How long an approval that crashed prevents another decision. It is longer than any request takes. */
 const leaseMs = minuteMs;
 
 interface Deciding {
   readonly actor: Actor;
-  readonly reportRateLimit: (status: RateLimitStatus) => void;
+  readonly reportRateLimit: (status: RateLimitStatus | undefined) => void;
 }
 
 /**
@@ -67,27 +70,21 @@ export async function decideHeldMessage(
     const isLater = held.scheduledAt !== undefined && Date.parse(held.scheduledAt) > at.getTime();
     const content = { ...held, scheduledAt: isLater ? held.scheduledAt : undefined };
     const prices = await readPrices(organization, at);
-    const message = newMessage(organization.id, content, { queuedAt: at, prices });
+    const message = newMessage(placeOf(organization.id), content, { queuedAt: at, prices });
     const { segments, unitPriceMicros, totalMicros } = message;
     price = { segments, unitPriceMicros, totalMicros };
     const seenMicros = total === undefined ? heldMicros : microsOf(total);
     if (totalMicros > Math.min(seenMicros, held.totalMicros)) {
       throw new ApiError("CONFLICT", { message: `This message costs ${moneyText(totalMicros)} now.` });
     }
-    const accept = async (): Promise<unknown> =>
-      acceptTogether(
-        [message],
-        (placed, wallet) => {
-          const rate = sendRateStatus(wallet);
-          if (rate !== undefined) reportRateLimit(rate);
-          return placed.map(({ id: messageId }) => {
-            const set = { status: "approved", messageId, ...decided, ...price } as const;
-            return releaseLease(key, held, { set, requires: isHeld });
-          });
-        },
-        { name: heldId },
-      );
-    await withinRecipientLimit(message, accept, heldId);
+    const set = { status: "approved", messageId: message.id, ...decided, ...price } as const;
+    const writes = [releaseLease(key, held, { set, requires: isHeld })];
+    const reservations = await reserveAll([
+      reserveRecipient(message, heldId),
+      reserveDestinations([message], heldId),
+    ]);
+    const committing = commit({ messages: [message], isRateLimited: true, writes });
+    reportRateLimit(await endBy(reservations, committing));
   } catch (error) {
     // The next person sees the price of now, and has to name it. A decision of this call that is still in flight is rejected.
     const release = releaseLease(key, held, { set: { ...price, heldMicros }, requires: isHeld });

@@ -1,8 +1,8 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import { dailyLimits, type DailyLimit } from "../../money/prices/blocked-destinations.ts";
-import { reserveToday, withinReservations, type Reservation } from "../../platform/limits/daily.ts";
+import { reserveToday } from "../../platform/limits/daily.ts";
 import type { MessageRecord } from "../message/record.ts";
-import { isUncharged } from "./key-limits.ts";
+import { reserveAll, type Reservation } from "./reservations.ts";
 
 /*
  * The operator's limits on the spending of an organization on a prefix in a day (UTC). As with the budget of an API key, a
@@ -28,29 +28,28 @@ export class DestinationLimitReached extends ApiError {
 }
 
 /**
- * Accepts the messages of an organization by `accept` within the daily limits of their destinations, all or none.
+ * Reserves the prices of messages of one organization in the daily limits of their destinations.
  * @param name what the messages are, for repeats after an attempt that died
- * @throws DestinationLimitReached, and the errors of `accept`
+ * @throws DestinationLimitReached
  */
-export async function withinDestinationLimits<Accepted>(
-  organizationId: string,
-  messages: readonly Pick<MessageRecord, "to" | "totalMicros">[],
-  accept: () => Promise<Accepted>,
+export async function reserveDestinations(
+  messages: readonly Pick<MessageRecord, "organizationId" | "to" | "totalMicros">[],
   name?: string,
-): Promise<Accepted> {
-  const reservations: Reservation[] = [];
-  const reserveAndAccept = async (): Promise<Accepted> => {
-    for (const limit of await dailyLimits(organizationId)) {
+): Promise<readonly Reservation[]> {
+  const [first] = messages;
+  if (first === undefined) return [];
+  const { organizationId } = first;
+  const limits = await dailyLimits(organizationId);
+  return reserveAll(
+    limits.map(async (limit) => {
       const { prefix, dailyMicros: max } = limit;
       const limited = messages.filter(({ to }) => to.startsWith(prefix));
-      if (limited.length === 0) continue;
+      if (limited.length === 0) return [];
       const amountMicros = limited.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
       const subject = `${organizationId} ${prefix}`;
       const reserved = await reserveToday({ name: limitName, max }, subject, amountMicros, name);
       if ("left" in reserved) throw new DestinationLimitReached({ ...limit, leftMicros: reserved.left });
-      reservations.push(reserved);
-    }
-    return accept();
-  };
-  return withinReservations(reservations, reserveAndAccept, isUncharged);
+      return [{ ...reserved, staysInDoubt: true }];
+    }),
+  );
 }

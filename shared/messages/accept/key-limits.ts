@@ -2,7 +2,8 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { microsOf } from "../../money/wallet/money.ts";
 import { capReached } from "../../money/wallet/spending-limits.ts";
 import { limitsOf, type Actor, type KeyLimits } from "../../platform/auth/actor.ts";
-import { reserveToday, usesToday, withinReservations } from "../../platform/limits/daily.ts";
+import { reserveToday, usesToday } from "../../platform/limits/daily.ts";
+import type { Reservation } from "./reservations.ts";
 
 /*
  * The limits of an API key: the recipients, the hours, and a budget for each day (UTC). A send reserves its price in the
@@ -42,21 +43,20 @@ function isWithin({ from, to, timeZone }: NonNullable<KeyLimits["hours"]>, at: D
 }
 
 /**
- * Accepts messages by `accept` within the daily budget of a key.
- * @param name what the messages are, for repeats after an attempt that died
- * @throws ApiError KEY_BUDGET_REACHED, and the errors of `accept`
+ * Reserves an amount in the daily budget of a key, if it has one.
+ * @param name what the amount is for, for repeats after an attempt that died
+ * @throws ApiError KEY_BUDGET_REACHED
  */
-export async function withinKeyBudget<Accepted>(
-  { dailyBudget, budgetKeyId }: KeyLimits,
+export async function reserveBudget(
+  limits: KeyLimits | undefined,
   amountMicros: number,
-  accept: () => Promise<Accepted>,
   name?: string,
-): Promise<Accepted> {
-  if (dailyBudget === undefined) return accept();
-  const limit = { name: keyBudgetName, max: microsOf(dailyBudget) };
-  const reserved = await reserveToday(limit, budgetKeyId, amountMicros, name);
+): Promise<readonly Reservation[]> {
+  if (limits?.dailyBudget === undefined) return [];
+  const limit = { name: keyBudgetName, max: microsOf(limits.dailyBudget) };
+  const reserved = await reserveToday(limit, limits.budgetKeyId, amountMicros, name);
   if ("left" in reserved) throw capReached("KEY_BUDGET_REACHED");
-  return withinReservations([reserved], accept, isUncharged);
+  return [{ ...reserved, staysInDoubt: true }];
 }
 
 /**
@@ -72,9 +72,4 @@ export async function checkKeyBudget(
   if (dailyBudget === undefined) return;
   const usedMicros = await usesToday(keyBudgetName, budgetKeyId, name);
   if (usedMicros + amountMicros > microsOf(dailyBudget)) throw capReached("KEY_BUDGET_REACHED");
-}
-
-/** Whether a send that failed was certainly not charged. Any other error may have come after the debit. */
-export function isUncharged(error: unknown): boolean {
-  return error instanceof ApiError && (error.code !== "UNAVAILABLE" || error.facts.isUncharged === true);
 }

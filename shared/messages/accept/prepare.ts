@@ -13,8 +13,9 @@ import { parseSchedule } from "../message/schedule.ts";
 import { asTestMessage, isTestRequest, testPrices } from "../message/test-messages.ts";
 import { findOptOutRecord, OptOutRecord } from "../opt-outs/record.ts";
 import { senderOf } from "../sender-ids/usable.ts";
-import { newMessage } from "./accept.ts";
 import { checkKeyLimits } from "./key-limits.ts";
+import { newMessage } from "./new-message.ts";
+import { placeOf } from "./place.ts";
 import { checkMessage, checkTestMessage, mayBeUnwanted, senderRejection } from "./policies.ts";
 
 /** Prepares the messages of one request to send. It reads what they have in common once, when the first one needs it. */
@@ -69,7 +70,7 @@ export class Preparation {
     await (isTest ? checkTestMessage : checkMessage)(this.#organization, checked, reads);
     const prices = await this.#readPrices();
     const message = newMessage(
-      organizationId,
+      placeOf(organizationId),
       { ...request, ...sender, scheduledAt, apiKeyId },
       { queuedAt, prices: isTest ? testPrices(prices) : prices },
     );

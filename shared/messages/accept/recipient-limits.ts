@@ -3,8 +3,8 @@ import { dayMs, minuteMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { limitReached, type RateLimit } from "../../platform/limits/rate-limit.ts";
 import { refund, tryConsume, type Use } from "../../platform/limits/sliding-window.ts";
-import { log } from "../../platform/log.ts";
 import type { MessageRecord } from "../message/record.ts";
+import type { Reservation } from "./reservations.ts";
 
 /*
  * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
@@ -40,44 +40,17 @@ function limit(name: string, max: number | undefined, windowMs: number): RateLim
 type Counted = Classified & Pick<MessageRecord, "id" | "organizationId" | "scheduledAt" | "to">;
 
 /**
- * Accepts a message by `accept`, unless its number has reached the limit of its class.
+ * Counts a message against the limit of its number. A message that is not accepted does not count.
  * @param name what the message is, for repeats after an attempt that died; by default its id
- * @throws ApiError RECIPIENT_RATE_EXCEEDED, and the errors of `accept`: then the message is not counted
- */
-export async function withinRecipientLimit<Accepted>(
-  message: Counted,
-  accept: () => Promise<Accepted>,
-  name = message.id,
-): Promise<Accepted> {
-  const release = await countRecipient(message, name);
-  try {
-    return await accept();
-  } catch (error) {
-    await release?.();
-    throw error;
-  }
-}
-
-/**
- * Counts a message against the limit of its number.
- * @param name what the message is, for repeats after an attempt that died
- * @returns a function that takes it off the count; undefined without a limit
  * @throws ApiError RECIPIENT_RATE_EXCEEDED
  */
-export async function countRecipient(
-  message: Counted,
-  name: string,
-): Promise<(() => Promise<void>) | undefined> {
+export async function reserveRecipient(message: Counted, name = message.id): Promise<readonly Reservation[]> {
   const own = limitOf(message);
-  if (own === undefined) return undefined;
-  const { organizationId, scheduledAt } = message;
+  if (own === undefined) return [];
+  const { scheduledAt } = message;
   const use = await count(own, message, name, scheduledAt === undefined ? now() : new Date(scheduledAt));
   if ("waitMs" in use) throw limitReached(own, use.waitMs);
-  return async () => {
-    await refund(use).catch((cause: unknown) => {
-      log.warn("recipient_limit.not_refunded", { organizationId, error: cause });
-    });
-  };
+  return [{ staysInDoubt: false, release: async () => refund(use) }];
 }
 
 /**

@@ -9,6 +9,7 @@ import { firstItems } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
+import { withoutUnpaid } from "./without-unpaid.ts";
 
 /**
  * Reads one message of an organization in its present state.
@@ -24,7 +25,9 @@ export async function readMessage(viewer: Viewer, messageId: string): Promise<Me
 
 /** Returns one message as its customer sees it. @throws ApiError NOT_FOUND */
 export async function getMessage(viewer: Viewer, messageId: string): Promise<Message> {
-  return toApiMessage(await readMessage(viewer, messageId), viewer);
+  const [message] = await withoutUnpaid(viewer.organizationId, [await readMessage(viewer, messageId)]);
+  if (message === undefined) throw new ApiError("NOT_FOUND");
+  return toApiMessage(message, viewer);
 }
 
 const Keyed = z.object({ sk: z.string() });

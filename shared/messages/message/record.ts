@@ -109,8 +109,6 @@ export const MessageRecord = z.object({
    * message that has ended has it if the stage limits the retention of messages.
    */
   expiresAt: z.optional(z.int()),
-  /** The seq of the debit that pays for it, if the message was written before its ledger entry. */
-  debitSeq: z.optional(z.int()),
 });
 export type MessageRecord = z.infer<typeof MessageRecord>;
 

@@ -21,10 +21,9 @@ export const unconfirmedMs = 7 * dayMs;
 
 /**
  * Returns a message as it is before its ledger entry exists. Only that entry makes the message count.
- * @param debitSeq the seq of that entry
  */
-export function unconfirmed(message: MessageRecord, debitSeq: number): MessageRecord {
-  return { ...message, debitSeq, expiresAt: unconfirmedUntil(message) };
+export function unconfirmed(message: MessageRecord): MessageRecord {
+  return { ...message, expiresAt: unconfirmedUntil(message) };
 }
 
 function unconfirmedUntil({ queuedAt }: MessageRecord): number {

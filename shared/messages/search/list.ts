@@ -11,6 +11,7 @@ import { messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
 import { numberEndOf, TextSearch } from "../../platform/text-search.ts";
 import { hasExpired, idDelayMs, MessageRecord, toApiMessage } from "../message/record.ts";
 import { maxScheduleAheadMs } from "../message/schedule.ts";
+import { withoutUnpaid } from "../message/without-unpaid.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
 /**
@@ -54,10 +55,9 @@ export async function listMessages(viewer: Viewer, query: MessagesQuery): Promis
                 : (range) => rowsOfNumber(wallet, numberEnd, range),
           },
         );
-  const rows = page.rows
-    .filter((record) => !hasExpired(record))
-    .map((record) => toApiMessage(record, viewer));
-  return { rows, meta: page.meta };
+  const remaining = page.rows.filter((record) => !hasExpired(record));
+  const paid = await withoutUnpaid(organizationId, remaining);
+  return { rows: paid.map((record) => toApiMessage(record, viewer)), meta: page.meta };
 }
 
 /** Returns whether a message has the wanted fields; undefined if a query wants none. */

@@ -20,43 +20,72 @@ import type { WalletRecord } from "./record.ts";
  * reconciler.
  */
 
-interface Charging<Recorded extends Recording> extends Debit {
-  /** Returns the record of the debit. @param wallet the wallet after the debit */
-  readonly recording: (wallet: WalletRecord) => Recorded;
+/** A new message that is written before its ledger entry, without which it has no effect. The table deletes it a week later. */
+export type UnpaidMessage = Put<"message">;
+
+interface Charge extends Debit {
+  /** The ids of the paid messages, one for each price that is no fee. Fees come after messages. */
+  readonly messageIds: readonly string[];
+  /** A message that is written at the same time as the debit. */
+  readonly beside?: UnpaidMessage | undefined;
 }
 
-/** The record of a debit in addition to its ledger entries. */
-export interface Recording {
-  /** The ids of the paid messages, one for each charge that is no fee. Fees come after messages. */
-  readonly messageIds: readonly string[];
-  /**
-   * New items that are written before the ledger entries. They have no effect without the entries, and expire by their
-   * `expiresAt` if the entries are never written.
-   */
-  readonly before?: readonly Put<"message">[];
-  /** The writes in the transaction of the ledger entries: all of them are applied, or none. */
-  readonly together: readonly Write[];
+/** A debit that was applied, and has no record yet. */
+export interface Debited {
+  /** The wallet after the debit. */
+  readonly wallet: WalletRecord;
+  /** The ledger entries to write. */
+  readonly entries: readonly NewLedgerEntry[];
+  /** Whether the message was written beside the debit. Otherwise it has to be written before the entries. */
+  readonly isMessageWritten: boolean;
 }
 
 /**
- * Debits the prices of messages from a wallet, all or none and never twice. It records them in its ledger together with the
- * paid messages.
- * @param charging its writes share a transaction of a hundred writes with one entry for each charge
+ * Debits the prices of messages from a wallet, all or none and never twice: the first step of a charge. `recordDebit` has to
+ * follow. If the debit fails, its message is deleted, because no entry will name it.
  * @throws ApiError ORGANIZATION_SUSPENDED, SENDING_PAUSED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED,
- *   SEND_RATE_EXCEEDED. UNAVAILABLE when nothing was recorded: a possible debit was refunded, or the reconciler will refund it.
- * @returns the record
+ *   SEND_RATE_EXCEEDED. UNAVAILABLE when the reconciler will refund a possible debit
  */
-export async function chargeWallet<Recorded extends Recording>({
-  recording,
-  ...debit
-}: Charging<Recorded>): Promise<Recorded> {
-  const { wallet, entries } = await debitWallet(debit);
-  const recorded = recording(wallet);
-  const { messageIds, before = [], together } = recorded;
-  const named = entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] }));
-  await record(named, before, together);
+export async function debitFor({ messageIds, beside, ...debit }: Charge): Promise<Debited> {
+  // Both end before anything else happens.
+  const [debited, written] = await Promise.allSettled([
+    debitWallet(debit),
+    beside === undefined ? undefined : writeUnpaid(beside),
+  ]);
+  if (debited.status === "rejected") {
+    await discard(beside);
+    throw debited.reason;
+  }
+  const { wallet, entries } = debited.value;
+  return {
+    wallet,
+    entries: entries.map((entry, index) => ({ ...entry, messageId: messageIds[index] })),
+    isMessageWritten: beside !== undefined && written.status === "fulfilled",
+  };
+}
+
+async function writeUnpaid(unpaid: UnpaidMessage): Promise<void> {
+  await putItem(unpaid, { isOwn: ({ id }) => id === unpaid.put.id });
+}
+
+/**
+ * Records a debit in the ledger: the second step of a charge. Its writes share a transaction of a hundred writes with the
+ * entries.
+ * @param unpaid the message that is not in that transaction
+ * @throws ApiError UNAVAILABLE when nothing was recorded: the debit was refunded, or the reconciler will refund it
+ */
+export async function recordDebit(
+  { wallet, entries, isMessageWritten }: Debited,
+  unpaid: UnpaidMessage | undefined,
+  together: readonly Write[],
+): Promise<void> {
+  await record({ entries, unpaid, isMessageWritten, together });
   await watchBalance(wallet).catch(logPending);
-  return recorded;
+}
+
+interface DebitRecord extends Pick<Debited, "entries" | "isMessageWritten"> {
+  readonly unpaid: UnpaidMessage | undefined;
+  readonly together: readonly Write[];
 }
 
 /** How often the record of a debit is tried. The money is debited, so a delay of some seconds is worth it. */
@@ -67,28 +96,27 @@ const recordAttempts = 12;
  * seq has an entry already, the reconciler voided the debit and returned the money. If only a write of the caller is rejected,
  * the seqs are free, and the money is returned here.
  */
-async function record(
-  entries: readonly NewLedgerEntry[],
-  before: readonly Put<"message">[],
-  together: readonly Write[],
-): Promise<void> {
-  const outcome = await tryRecord(entries, before, together).catch(async (error: unknown) => {
-    const result = await resolveAmbiguousRecord(entries, before);
+async function record(debit: DebitRecord): Promise<void> {
+  const { entries, unpaid } = debit;
+  const outcome = await tryRecord(debit).catch(async (error: unknown) => {
+    const result = await resolveAmbiguousRecord(entries, unpaid);
     if (result === "recorded") return "committed";
-    throw new ApiError("UNAVAILABLE", { cause: error, isUncharged: result === "returned" });
+    const isUncharged = result === "returned";
+    throw new ApiError("UNAVAILABLE", { cause: error, isUncharged, mayBeAccepted: !isUncharged });
   });
   if (outcome === "committed") return;
-  if (outcome === "voided") await discard(before);
-  const isUncharged = outcome === "unrecorded" && (await returnMoney(entries, before));
-  throw new ApiError("UNAVAILABLE", { isUncharged });
+  if (outcome === "voided") await discard(unpaid);
+  const isUncharged = outcome === "unrecorded" && (await returnMoney(entries, unpaid));
+  throw new ApiError("UNAVAILABLE", { isUncharged, mayBeAccepted: !isUncharged });
 }
 
-async function tryRecord(
-  entries: readonly NewLedgerEntry[],
-  before: readonly Put<"message">[],
-  together: readonly Write[],
-): Promise<"committed" | "unrecorded" | "voided"> {
-  for (const put of before) await putItem(put, { isOwn: ({ id }) => id === put.put.id });
+async function tryRecord({
+  entries,
+  unpaid,
+  isMessageWritten,
+  together,
+}: DebitRecord): Promise<"committed" | "unrecorded" | "voided"> {
+  if (unpaid !== undefined && !isMessageWritten) await writeUnpaid(unpaid);
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
     const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
@@ -102,19 +130,14 @@ async function tryRecord(
   return written.applied ? "committed" : "voided";
 }
 
-/**
- * Deletes the items that were written before the entries, which will never be written. An item that cannot be deleted now
- * expires later.
- */
-async function discard(before: readonly Put<"message">[]): Promise<void> {
-  await Promise.all(
-    before.map(async ({ put }) =>
-      // The value that it was written with: a message that was paid after all and is final has another.
-      deleteItem(messageKey(put), { is: { expiresAt: put.expiresAt } }).catch((error: unknown) => {
-        log.warn("wallet.not_discarded", { error });
-      }),
-    ),
-  );
+/** Deletes a message whose entry will never be written. If it cannot be deleted now, it expires later. */
+async function discard(unpaid: UnpaidMessage | undefined): Promise<void> {
+  if (unpaid === undefined) return;
+  const { put } = unpaid;
+  // The value that it was written with: a message that was paid after all and is final has another.
+  await deleteItem(messageKey(put), { is: { expiresAt: put.expiresAt } }).catch((error: unknown) => {
+    log.warn("wallet.not_discarded", { error });
+  });
 }
 
 /**
@@ -124,17 +147,17 @@ async function discard(before: readonly Put<"message">[]): Promise<void> {
  */
 async function resolveAmbiguousRecord(
   entries: readonly NewLedgerEntry[],
-  before: readonly Put<"message">[],
+  unpaid: UnpaidMessage | undefined,
 ): Promise<"recorded" | "returned" | "unrecorded"> {
   const [first] = entries;
   if (first === undefined) return "unrecorded";
   const { pk, sk, organizationId, messageId } = first;
   const key: Key<"ledgerEntry"> = { pk, sk };
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
-  if (await returnMoney(entries, before)) return "returned";
+  if (await returnMoney(entries, unpaid)) return "returned";
   const voided = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
   if (voided?.outcome === "committed") {
-    await discard(before);
+    await discard(unpaid);
     return "unrecorded";
   }
   const found = await findItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
@@ -147,7 +170,7 @@ async function resolveAmbiguousRecord(
  */
 async function returnMoney(
   entries: readonly NewLedgerEntry[],
-  before: readonly Put<"message">[],
+  unpaid: UnpaidMessage | undefined,
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
@@ -169,6 +192,6 @@ async function returnMoney(
     log.warn("wallet.debit_not_returned", { organizationId, seq: first.seq, error });
     return false;
   }
-  await discard(before);
+  await discard(unpaid);
   return true;
 }

@@ -47,7 +47,7 @@ export interface Call<R extends Route, Organization = unknown> {
   /** The current attempt at the request, on an idempotent route that was called with an Idempotency-Key. */
   readonly attempt: Attempt | undefined;
   /** Reports a rate limit to the caller, in the headers of a successful response. */
-  readonly reportRateLimit: (status: RateLimitStatus) => void;
+  readonly reportRateLimit: (status: RateLimitStatus | undefined) => void;
   /** Sends the cookie of a new session of a browser. */
   readonly startBrowserSession: (cookie: string, endsAt: Date) => void;
   /** Deletes the cookie, if the request came with one. */
@@ -112,8 +112,8 @@ export function pipeline<const R extends Route, Organization = unknown>(
         },
         sourceIp: sourceAddress(event),
         attempt,
-        reportRateLimit: (status: RateLimitStatus) => {
-          event.rateLimit = status;
+        reportRateLimit: (status: RateLimitStatus | undefined) => {
+          if (status !== undefined) event.rateLimit = status;
         },
         startBrowserSession: (cookie: string, endsAt: Date) => {
           event.browserSession = { endsAt, setCookie: setSessionCookie(cookie) };

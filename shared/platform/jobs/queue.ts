@@ -15,24 +15,25 @@ export async function enqueue(job: QueuedJob): Promise<void> {
 }
 
 /**
- * Sends jobs to their queues, ten a call.
- * @throws Error when a queue did not accept one of them; the jobs before it are on the queue
+ * Sends jobs to their queues, ten a call and all calls at the same time.
+ * @throws Error when a queue did not accept one of them; the others are on their queues
  */
 export async function enqueueAll(jobs: readonly QueuedJob[]): Promise<void> {
-  for (const [queue, ofQueue] of Map.groupBy(jobs, (job) => job.queue)) await enqueueOn(queue, ofQueue);
+  const calls = [...Map.groupBy(jobs, ({ queue }) => queue)].flatMap(([queue, ofQueue]) =>
+    Array.from({ length: Math.ceil(ofQueue.length / maxBatch) }, async (_, index) =>
+      enqueueBatch(queue, ofQueue.slice(index * maxBatch, (index + 1) * maxBatch)),
+    ),
+  );
+  const failed = (await Promise.allSettled(calls)).find((call) => call.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
 }
 
-async function enqueueOn(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
-  for (let start = 0; start < jobs.length; start += maxBatch) {
-    const Entries = jobs.slice(start, start + maxBatch).map((job, index) => ({
-      Id: String(index),
-      ...message(job),
-    }));
-    const { Failed } = await client.send(
-      new SendMessageBatchCommand({ QueueUrl: config.queueUrl(queue), Entries }),
-    );
-    if (Failed?.[0] !== undefined) throw new Error(`${queue} rejected a job: ${Failed[0].Code}`);
-  }
+async function enqueueBatch(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
+  const Entries = jobs.map((job, index) => ({ Id: String(index), ...message(job) }));
+  const { Failed } = await client.send(
+    new SendMessageBatchCommand({ QueueUrl: config.queueUrl(queue), Entries }),
+  );
+  if (Failed?.[0] !== undefined) throw new Error(`${queue} rejected a job: ${Failed[0].Code}`);
 }
 
 /** A job as SQS receives it. */

@@ -2,7 +2,6 @@ import * as z from "zod/mini";
 
 import type { ApiError } from "../../api/contract/errors.ts";
 import { dayMs, dayOf, epochSeconds, now } from "../clock.ts";
-import { log } from "../log.ts";
 import { keys, type Key } from "../table/keys.ts";
 import { findItem } from "../table/read.ts";
 import { updateItem, updateOf, type Outcome, type Update } from "../table/write.ts";
@@ -141,30 +140,6 @@ function nameIn(pending: string): string {
 
 function countOf(outcome: Outcome<CountedUses>): CountedUses {
   return outcome.applied ? outcome.item : CountedUses.parse({ uses: 0, ...outcome.found });
-}
-
-/**
- * Accepts something by `accept` within reservations, which it settles.
- * @param isUnused whether an error of `accept` proves that nothing was used. Any other error leaves the reservations
- */
-export async function withinReservations<Accepted>(
-  reservations: readonly Reservation[],
-  accept: () => Promise<Accepted>,
-  isUnused: (error: unknown) => boolean,
-): Promise<Accepted> {
-  const endEach = async (end: (each: Reservation) => Promise<unknown>): Promise<void> => {
-    await Promise.all(reservations.map(end)).catch((error: unknown) => {
-      log.warn("reservation.not_ended", { error });
-    });
-  };
-  try {
-    const accepted = await accept();
-    await endEach(async (each) => each.settle());
-    return accepted;
-  } catch (error) {
-    if (isUnused(error)) await endEach(async (each) => each.release());
-    throw error;
-  }
 }
 
 /**

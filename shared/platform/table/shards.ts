@@ -32,6 +32,11 @@ export type Sharded = z.infer<typeof Sharded>;
 /** The shards of a new organization. */
 export const oneShard: Omit<Sharded, "organizationId"> = { ledgerParts: [] };
 
+/** Returns an organization with its shards, without the other fields of its wallet. */
+export function shardsIn({ organizationId, ledgerParts }: Sharded): Sharded {
+  return { organizationId, ledgerParts };
+}
+
 /** Returns an organization with all shards that it can have, for callers that have not read its wallet. */
 export function withAllShards(organizationId: string): Sharded {
   return { organizationId, ledgerParts: [{ fromSeq: 0, parts: maxShards }] };
