@@ -5,6 +5,7 @@ import { secondMs } from "../../platform/clock.ts";
 import { maxDelaySeconds, type QueuedJob } from "../../platform/jobs/job.ts";
 import { scheduledJob, owedJob } from "../../platform/jobs/scheduled-job.ts";
 import type { QueueName } from "../../platform/queue-names.ts";
+import type { Key } from "../../platform/table/keys.ts";
 import type { Put } from "../../platform/table/write.ts";
 import type { MessageRecord } from "./record.ts";
 import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
@@ -12,6 +13,11 @@ import { RoutingFacts, routingFactsOf } from "./routing-facts.ts";
 /** A reserved start: when the throughput of a carrier lets a message start. */
 const ReservedStart = z.object({ carrier: z.string(), startsAt: z.string() });
 export type ReservedStart = z.infer<typeof ReservedStart>;
+
+const EntryKey = z.custom<Key<"ledgerEntry">>((value) => {
+  const { pk, sk } = Object(value);
+  return typeof pk === "string" && typeof sk === "string";
+});
 
 /** The content of the send and refund queues: the message itself stays in the table. */
 export const MessageJob = z.object({
@@ -22,6 +28,10 @@ export const MessageJob = z.object({
   rescheduledSince: z.optional(z.string()),
   /** Present if a send need not read the message first. */
   facts: z.optional(RoutingFacts),
+  /** The ledger entry of the message, if the sender has to check that the message is paid. */
+  entry: z.optional(EntryKey),
+  /** How often the job has waited for that entry. */
+  waits: z.optional(z.int()),
 });
 export type MessageJob = z.infer<typeof MessageJob>;
 
@@ -29,7 +39,7 @@ export type MessageJob = z.infer<typeof MessageJob>;
 type Queueable = Pick<MessageRecord, "campaignId" | "id" | "messageType" | "organizationId">;
 
 /** The state of a send job from one attempt to the next. */
-type Progress = Pick<MessageJob, "facts" | "rescheduledSince" | "reservedStart">;
+type Progress = Pick<MessageJob, "entry" | "facts" | "rescheduledSince" | "reservedStart" | "waits">;
 
 /** The job that submits a message. Marketing has a queue of its own, so that it never delays a one-time code. */
 export function sendJob(message: Queueable, delaySeconds = 0, progress: Progress = {}): QueuedJob {

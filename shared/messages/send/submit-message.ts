@@ -1,3 +1,4 @@
+import { LedgerEntryRecord } from "../../money/wallet/ledger.ts";
 import { secondsUntil, type QueuedJob } from "../../platform/jobs/job.ts";
 import { heldBackSeconds } from "../../platform/jobs/pause.ts";
 import { enqueue } from "../../platform/jobs/queue.ts";
@@ -36,10 +37,12 @@ interface Call {
 export async function submitMessage(job: MessageJob, present: Sender): Promise<MessageRecord | undefined> {
   const sender = effectsOf({ id: job.messageId }).usesSandbox ? testSender(present) : present;
   // These reads come before the lease. A later failed read would make the outcome unknown.
-  const [organization, read] = await Promise.all([
+  const [organization, read, payment] = await Promise.all([
     sender.stateOf(job.organizationId),
     job.facts === undefined ? findOfJob(job) : undefined,
+    paymentOf(job),
   ]);
+  if (payment !== "paid") return payment === "later" ? waitForPayment(job, read) : reportUnpaid(job);
   const call = { job, sender, organization };
   // The job of most messages carries the fields that decide the route, so that the message need not be read.
   const choiceByFacts = await chooseByFacts(job, sender, organization);
@@ -116,6 +119,35 @@ async function submitLeased(
  */
 function requireTimeToSubmit(sender: Sender): void {
   if (!hasTimeToSubmit(sender)) throw new Error("too little time is left to submit the message");
+}
+
+/** How long a job waits for the ledger entry of its message: longer in total than a function can run. */
+const paymentWaitSeconds = 2;
+const maxPaymentWaits = 30;
+
+/**
+ * Finds out whether the message of a job is paid. Entries never change, so that one which an eventually consistent read finds is
+ * there. Another entry with its seq means that the debit was returned.
+ */
+async function paymentOf({ entry: key, messageId }: MessageJob): Promise<"later" | "never" | "paid"> {
+  if (key === undefined) return "paid";
+  const entry =
+    (await findItem(LedgerEntryRecord, key)) ??
+    (await findItem(LedgerEntryRecord, key, { consistent: true }));
+  if (entry === undefined) return "later";
+  return entry.type === "message" && entry.messageId === messageId ? "paid" : "never";
+}
+
+/** Lets a job return. After its last wait, the function has ended that may write the entry: the reconciler has the rest. */
+async function waitForPayment(job: MessageJob, read: MessageRecord | undefined): Promise<undefined> {
+  const { organizationId, messageId: id, entry, facts, waits = 0 } = job;
+  if (waits >= maxPaymentWaits) return reportUnpaid(job);
+  const message = { organizationId, id, messageType: (read ?? facts)?.messageType };
+  await enqueue(sendJob(message, paymentWaitSeconds, { entry, facts, waits: waits + 1 }));
+}
+
+function reportUnpaid({ organizationId, messageId }: MessageJob): undefined {
+  log.warn("message.job_without_payment", { organizationId, messageId });
 }
 
 /** Returns the message of a job. If the first read does not find it, it may be new, so a consistent read follows. */
