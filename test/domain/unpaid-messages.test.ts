@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.ts";
@@ -7,12 +8,13 @@ import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { listMessages } from "../../shared/messages/search/list.ts";
 import { ledgerEntry, voidEntry } from "../../shared/money/wallet/ledger.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { DeleteCommand, PutCommand } from "../../shared/platform/aws/dynamodb.ts";
+import { PutCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { acceptFor, priceMicros, storedMessages } from "../support/messages.ts";
+import { dayShardOf } from "../support/organization-shards.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -50,39 +52,49 @@ async function countStored(organizationId: string): Promise<number> {
   return (await storedMessages(organizationId)).length;
 }
 
+async function shown(organizationId: string): Promise<string[]> {
+  return (await listMessages(ownerOf(organizationId), { page: 1, limit: 20 })).rows.map(({ id }) => id);
+}
+
 describe("a message whose function ended before payment", () => {
   it.each([
     ["alone", 0, 0],
     ["after a paid one", 1, 0],
     ["between paid ones", 1, 1],
-  ])("is deleted when its debit is voided: %s", async (_, before, after) => {
+  ])("is not shown from a minute on, and its money returns: %s", async (_, before, after) => {
     const organizationId = await openWallet(1_000_000);
-    for (let count = 0; count < before; count += 1) await acceptFor(organizationId);
+    const paid: string[] = [];
+    for (let count = 0; count < before; count += 1) paid.push((await acceptFor(organizationId)).messageId);
     await acceptWithoutEntry(organizationId);
-    for (let count = 0; count < after; count += 1) await acceptFor(organizationId);
-    expect(await countStored(organizationId)).toBe(before + 1 + after);
-    advance(11);
-    await reconcileWallet(organizationId);
-    expect(await countStored(organizationId)).toBe(before + after);
-    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - (before + after) * priceMicros);
-    advance(25);
+    for (let count = 0; count < after; count += 1) paid.push((await acceptFor(organizationId)).messageId);
+    const stored = await storedMessages(organizationId);
+    expect(stored).toHaveLength(paid.length + 1);
+    const unpaid = stored.map(({ id }) => id).find((id) => !paid.includes(id)) ?? "";
+    for (const minutes of [2, 11]) {
+      advance(minutes);
+      expect((await shown(organizationId)).toSorted()).toEqual(paid.toSorted());
+      await expect(getMessage(ownerOf(organizationId), unpaid)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      for (const id of paid) expect(await getMessage(ownerOf(organizationId), id)).toMatchObject({ id });
+      await reconcileWallet(organizationId);
+    }
+    const spentMicros = (before + after) * priceMicros;
+    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000 - spentMicros);
+    advance(36);
     await reconcileWallet(organizationId);
     expect(await verifyWallet(organizationId)).toMatchObject({ findings: [], pending: [] });
+    expect((await shown(organizationId)).toSorted()).toEqual(paid.toSorted());
   });
 
-  it("is deleted also if the debit before was voided long after both", async () => {
+  it("is not counted in its day, which ends without it", async () => {
+    start = Date.parse("2031-05-01T12:00:00Z");
+    advance(0);
     const organizationId = await openWallet(1_000_000);
     await acceptWithoutEntry(organizationId);
-    await acceptWithoutEntry(organizationId);
-    advance(9);
-    // The function of the first one voids it now.
-    const key = ledgerKey(await readWallet(organizationId), 2);
-    const amounts = { amountMicros: -priceMicros, balanceAfterMicros: 1_000_000 - priceMicros };
-    await putItem(ledgerEntry(voidEntry({ ...key, organizationId, seq: 2, ...amounts, feeCount: 0 })));
-    advance(22);
+    advance(11);
     await reconcileWallet(organizationId);
-    expect(await countStored(organizationId)).toBe(0);
-    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
+    advance(24 * 60);
+    expect(await recount(messagesOfDay(dayShardOf(organizationId, "2031-05-01")))).toBe("closed");
+    expect(await countStored(organizationId)).toBe(1);
   });
 
   it("counts for the cap of its own day, also if the debit before was voided on the next one", async () => {
@@ -101,42 +113,9 @@ describe("a message whose function ended before payment", () => {
     const { balanceMicros, spentTodayMicros } = await readWallet(organizationId);
     expect([balanceMicros, spentTodayMicros]).toEqual([1_000_000 - priceMicros, priceMicros]);
   });
-
-  it("is deleted by the next pass when the one that voided its debit could not", async () => {
-    const organizationId = await openWallet(1_000_000);
-    await acceptWithoutEntry(organizationId);
-    advance(11);
-    endFunctionAt((command) => command instanceof DeleteCommand);
-    await expect(reconcileWallet(organizationId)).rejects.toThrow("ended");
-    vi.restoreAllMocks();
-    expect(await countStored(organizationId)).toBe(1);
-    await reconcileWallet(organizationId);
-    expect(await countStored(organizationId)).toBe(0);
-    expect((await readWallet(organizationId)).balanceMicros).toBe(1_000_000);
-  });
 });
 
-describe("a message that no one paid for", () => {
-  async function shown(organizationId: string): Promise<string[]> {
-    return (await listMessages(ownerOf(organizationId), { page: 1, limit: 20 })).rows.map(({ id }) => id);
-  }
-
-  it("is in no list and not found from a minute on, and a paid one without an attempt is", async () => {
-    const organizationId = await openWallet(1_000_000);
-    const { messageId: paid } = await acceptFor(organizationId);
-    await acceptWithoutEntry(organizationId);
-    const stored = await storedMessages(organizationId);
-    const unpaid = stored.map(({ id }) => id).find((id) => id !== paid) ?? "";
-    advance(2);
-    expect(await shown(organizationId)).toEqual([paid]);
-    await expect(getMessage(ownerOf(organizationId), unpaid)).rejects.toMatchObject({ code: "NOT_FOUND" });
-    expect(await getMessage(ownerOf(organizationId), paid)).toMatchObject({ status: "queued" });
-    advance(11);
-    await reconcileWallet(organizationId);
-    expect(await countStored(organizationId)).toBe(1);
-    expect(await shown(organizationId)).toEqual([paid]);
-  });
-
+describe("a message that is written beside its debit", () => {
   it("is not written at all when its debit is rejected, but for the first after an accepted one", async () => {
     const organizationId = await openWallet(priceMicros);
     const puts: unknown[] = [];

@@ -131,10 +131,10 @@ export const mutations: readonly Mutation[] = [
     "payment-of-job",
   ),
   guard(
-    "a message that an entry names is kept",
-    "messages/reconciliation/unpaid-messages",
-    "unpaid.delete(messageId)",
-    "void messageId",
+    "a message that no one paid for is not shown",
+    "messages/message/without-unpaid",
+    "paid.has(message.id)",
+    "true",
     "unpaid-messages",
   ),
   // Named reservations

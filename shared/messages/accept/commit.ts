@@ -74,9 +74,15 @@ export async function commit({
   noteDebit(organizationId, debited.wallet);
   const jobs = messages.filter(waitsInTable).map(waitingJob);
   const together = isAlone ? writes : [...messages.map(messagePut), ...jobs, ...writes];
-  await recordDebit(debited, unpaid, together);
   const [entry] = debited.entries;
-  await queueForSending(messages, isAlone ? entry : undefined);
+  // The job of a message that is there may come before the entry, because its sender looks for the entry.
+  const queued = debited.isMessageWritten ? queueForSending(messages, entry) : undefined;
+  try {
+    await recordDebit(debited, unpaid, together);
+  } finally {
+    await queued;
+  }
+  if (queued === undefined) await queueForSending(messages, isAlone ? entry : undefined);
   await addToConversations(messages);
   return sendRateStatus(debited.wallet);
 }

@@ -5,6 +5,7 @@ import { itemsIn, type List } from "../../platform/table/lists.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { hasExpired, idDelayMs, MessageRecord } from "../message/record.ts";
+import { withoutUnpaid } from "../message/without-unpaid.ts";
 import { CountsRecord } from "./counts.ts";
 import {
   addFigures,
@@ -82,7 +83,7 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
     if (isUnfinished) break;
     read.push(message);
   }
-  const included = read.filter((message) => includes(message));
+  const included = await withoutUnpaid(read[0]?.organizationId ?? "", read.filter(includes));
   // The figures of a campaign are its tally.
   const more = ofDay === undefined ? { ...noFigures, tally: tallyOf(included) } : figuresOf(included);
   const { tally, ...others } = addFigures(counted, more);

@@ -17,7 +17,7 @@ import { redactedText, retention, type FinalDelivery, type MessageRecord } from 
  * Longer than a paid message can stay unconfirmed, even in an outage of days. The first attempt to send it confirms it, and
  * so does the reconciler.
  */
-export const unconfirmedMs = 7 * dayMs;
+const unconfirmedMs = 7 * dayMs;
 
 /**
  * Returns a message as it is before its ledger entry exists. Only that entry makes the message count.

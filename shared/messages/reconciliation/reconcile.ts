@@ -22,7 +22,6 @@ import { readMessages } from "../message/read-together.ts";
 import { MessageRecord } from "../message/record.ts";
 import { isUnconfirmed, confirm } from "../message/transitions.ts";
 import { positionAt, positionBefore, positionAfter, type Position } from "./position.ts";
-import { deleteUnpaidMessages, type Period } from "./unpaid-messages.ts";
 
 /*
  * Every debit takes a seq, and every ledger entry has one in its key. So a seq without an entry proves a debit whose
@@ -48,6 +47,9 @@ export interface Reconciliation {
   /** Whether the wallet has more entries to check than one pass. */
   readonly isUnfinished: boolean;
 }
+
+/** A time in which something was debited, in ISO 8601. */
+type Period = Readonly<Record<"from" | "to", string>>;
 
 /**
  * Reconciles one wallet: voids and refunds lost debits, and queues recorded messages again whose job never reached a queue.
@@ -111,10 +113,6 @@ class Pass implements Reconciliation {
       if (!isRefundable && entry.createdAt > this.#horizon) return this.#settle(settleAt(entry.createdAt));
       if (!(await this.#close(positionBefore(entry)))) return;
       const debited = { from: this.#position.at, to: entry.createdAt };
-      if (entry.type === "void") {
-        // The function that voided it may have ended before the message was deleted.
-        await deleteUnpaidMessages(this.#wallet, debited, this.#horizon);
-      }
       if (!(await this.#pass(entry, debited))) return;
     }
     const isWholeLedger = entries.length < maxEntriesPerPass;
@@ -164,8 +162,6 @@ class Pass implements Reconciliation {
       // A message that seemed lost has been recorded in the meantime. The next pass finds its entry.
       if (written.outcome !== "committed") return false;
       this.voided += voids.length;
-      // This comes before the refund, because no pass checks these seqs after it.
-      await deleteUnpaidMessages(this.#wallet, { from: startedAt, to: end.at }, this.#horizon);
       // A gap is a debit. If it added money, it hides another error, which this pass cannot repair.
       if (voids.some(({ amountMicros }) => amountMicros > 0)) this.#report(lastSeq);
       for (const entry of voids) {
