@@ -62,25 +62,43 @@ function steadyIds(text: string): string {
   });
 }
 
-/** Keeps the order of times, a second apart; differences of more than a minute keep their minutes. */
+/** The fields whose time is a second or more after those of the same moment, because they are about what followed. */
+const secondsAfter: Readonly<Record<string, number>> = {
+  startedAt: 1,
+  sentAt: 1,
+  failedAt: 1,
+  decidedAt: 1,
+  succeededAt: 1,
+  updatedAt: 1,
+  timestamp: 1,
+  lastAttemptAt: 2,
+  endedAt: 3,
+};
+
+/** Times that are closer than this are of the same moment: how long the recorder takes between them varies. */
+const sameMomentMs = 25_000;
+const roundedToMs = 30_000;
+
+/** Keeps the moments of times, and their distances in half minutes. Within a moment the name of a field decides its second. */
 function steadyTimes(text: string): string {
-  const pattern = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g;
-  const times = [...new Set(text.match(pattern))].toSorted();
-  const steadyOf = new Map<string, string>();
+  const pattern = /"(\w+)":"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)"/g;
+  const times = [...new Set([...text.matchAll(pattern)].map(([, , time = ""]) => time))].toSorted();
+  const momentOf = new Map<string, number>();
   let before = Date.parse(times[0] ?? "");
   let at = Date.parse("2026-01-05T09:30:00.000Z");
   for (const time of times) {
-    if (time.endsWith("T00:00:00.000Z")) {
-      // The beginning of the next day, whose distance from the others varies.
-      steadyOf.set(time, "2026-01-06T00:00:00.000Z");
-      continue;
-    }
-    const minutes = Math.round((Date.parse(time) - before) / 60_000);
+    // The beginning of the next day, whose distance from the others varies.
+    if (time.endsWith("T00:00:00.000Z")) continue;
+    const distanceMs = Date.parse(time) - before;
+    if (distanceMs >= sameMomentMs) at += Math.round(distanceMs / roundedToMs) * roundedToMs;
     before = Date.parse(time);
-    at += minutes > 0 ? minutes * 60_000 : 1_000;
-    steadyOf.set(time, new Date(at).toISOString());
+    momentOf.set(time, at);
   }
-  return text.replaceAll(pattern, (time) => steadyOf.get(time) ?? time);
+  return text.replaceAll(pattern, (_whole, field: string, time: string) => {
+    const moment = momentOf.get(time);
+    const ms = moment === undefined ? undefined : moment + (secondsAfter[field] ?? 0) * 1_000;
+    return `"${field}":"${new Date(ms ?? "2026-01-06T00:00:00.000Z").toISOString()}"`;
+  });
 }
 
 /** Keeps the distance of days from the newest one. */
