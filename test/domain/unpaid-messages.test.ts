@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
+import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import { messagesOfDay, recount } from "../../shared/messages/counts/recount.ts";
 import { getMessage } from "../../shared/messages/message/read.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
@@ -7,18 +8,20 @@ import { reconcileWallet } from "../../shared/messages/reconciliation/reconcile.
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { listMessages } from "../../shared/messages/search/list.ts";
 import { ledgerEntry, voidEntry } from "../../shared/money/wallet/ledger.ts";
+import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
-import { PutCommand } from "../../shared/platform/aws/dynamodb.ts";
+import { GetCommand, PutCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { ledgerKey, messageKey } from "../../shared/platform/table/shards.ts";
 import { putItem, updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { acceptFor, priceMicros, storedMessages } from "../support/messages.ts";
+import { batchOf, sendBatch } from "../support/batches.ts";
+import { acceptFor, hello, priceMicros, storedMessages } from "../support/messages.ts";
 import { dayShardOf } from "../support/organization-shards.ts";
 import { takeJobs } from "../support/queues.ts";
 import { interceptTableRequests } from "../support/table-requests.ts";
 import { ownerOf } from "../support/viewer.ts";
-import { openWallet } from "../support/wallets.ts";
+import { openOrganization, openWallet } from "../support/wallets.ts";
 
 let start = 0;
 beforeEach(() => {
@@ -115,9 +118,38 @@ describe("a message whose function ended before payment", () => {
   });
 });
 
+it("an erasure of the number deletes it an hour later, and a paid one that waits stays", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const { messageId: paid } = await acceptFor(organizationId);
+  await acceptWithoutEntry(organizationId);
+  advance(11);
+  expect(await eraseNumber(organizationId, hello.to)).toMatchObject({ messages: 0, left: 2 });
+  advance(61);
+  expect(await eraseNumber(organizationId, hello.to)).toMatchObject({ messages: 1, left: 1 });
+  expect((await storedMessages(organizationId)).map(({ id }) => id)).toEqual([paid]);
+});
+
+it("a paid message is found while the reconciler settles its entry", async () => {
+  const organizationId = await openWallet(1_000_000);
+  const { messageId } = await acceptFor(organizationId);
+  advance(11);
+  let isSettled = false;
+  interceptTableRequests(async (command, send) => {
+    const isOfWallet =
+      command instanceof GetCommand && String(command.input.Key?.["pk"]).startsWith("WALLET#");
+    if (isOfWallet && !isSettled) {
+      isSettled = true;
+      await reconcileWallet(organizationId);
+    }
+    return send();
+  });
+  expect(await getMessage(ownerOf(organizationId), messageId)).toMatchObject({ id: messageId });
+  expect(isSettled).toBe(true);
+});
+
 describe("a message that is written beside its debit", () => {
   it("is not written at all when its debit is rejected, but for the first after an accepted one", async () => {
-    const organizationId = await openWallet(priceMicros);
+    const organizationId = await openOrganization(priceMicros);
     const puts: unknown[] = [];
     interceptTableRequests(async (command, send) => {
       if (command instanceof PutCommand && command.input.Item?.["entity"] === "message") puts.push(command);
@@ -129,6 +161,11 @@ describe("a message that is written beside its debit", () => {
     }
     expect(puts).toHaveLength(2);
     expect(await countStored(organizationId)).toBe(1);
+    // A batch debits the same message again when the balance has grown.
+    await postToWallet({ organizationId, type: "top_up", amountMicros: priceMicros });
+    await acceptFor(organizationId);
+    expect(await sendBatch(organizationId, batchOf(1))).toMatchObject({ accepted: 0, rejected: 1 });
+    expect(puts).toHaveLength(3);
   });
 });
 

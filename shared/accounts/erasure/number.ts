@@ -6,6 +6,7 @@ import { eraseExportsOf } from "../../figures/exports/erase.ts";
 import { deleteConversationsWith, removeSent } from "../../messages/inbound/conversations.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
+import { deleteIfUnpaid } from "../../messages/message/without-unpaid.ts";
 import { deleteLifted, findOptOut } from "../../messages/opt-outs/record.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";
@@ -74,7 +75,9 @@ export async function eraseNumber(organizationId: string, phoneNumber: string): 
     if (to !== phoneNumber) return;
     await removeSent({ organizationId, id: sk, to, from });
     const status = MessageStatus.safeParse(stored).data ?? "queued";
-    const isErased = status !== "queued" && (await eraseMessage(organizationId, sk, { to, status }));
+    const isErased = await (status === "queued"
+      ? deleteIfUnpaid(messageKey({ organizationId, id: sk }))
+      : eraseMessage(organizationId, sk, { to, status }));
     if (isErased) messages += 1;
     else left += 1;
   });

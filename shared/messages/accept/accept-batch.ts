@@ -152,11 +152,11 @@ class Acceptance {
 
   async #decide(start: number, drafts: readonly Outcome[], name: BlockName | undefined): Promise<Decided> {
     /** The reservations for numbers whose messages are not accepted yet, by the ids of these messages. */
-    const places = new Map<string, readonly Reservation[]>();
+    const ofNumbers = new Map<string, readonly Reservation[]>();
     try {
       // All of them end before an error, so that it releases all.
       const counts = await Promise.allSettled(
-        drafts.map(async (draft, index) => this.#counted(draft, start + index, places)),
+        drafts.map(async (draft, index) => this.#counted(draft, start + index, ofNumbers)),
       );
       let outcomes = counts.map((count) => {
         if (count.status === "rejected") throw count.reason;
@@ -167,13 +167,13 @@ class Acceptance {
         try {
           if (this.#mode === "all") requireAll(outcomes);
           await this.#record(start, outcomes, name);
-          for (const { id } of outcomes.filter(isMessage)) places.delete(id);
+          for (const { id } of outcomes.filter(isMessage)) ofNumbers.delete(id);
           return decidedOf(start, outcomes);
         } catch (error) {
           const earlier = name && (await findBlock(name));
           if (earlier !== undefined) {
             // The messages of that attempt have the same names.
-            places.clear();
+            ofNumbers.clear();
             return earlier;
           }
           outcomes = await this.#without(outcomes, error, name);
@@ -181,7 +181,7 @@ class Acceptance {
       }
       throw new ApiError("UNAVAILABLE", { isUncharged: true });
     } finally {
-      await releaseEach([...places.values()].flat());
+      await releaseEach([...ofNumbers.values()].flat());
     }
   }
 
@@ -189,12 +189,12 @@ class Acceptance {
   async #counted(
     draft: Outcome,
     index: number,
-    places: Map<string, readonly Reservation[]>,
+    ofNumbers: Map<string, readonly Reservation[]>,
   ): Promise<Outcome> {
     if (!isMessage(draft)) return draft;
     if (this.#stopped !== undefined || this.#preparation.isTest) return this.#stopped ?? draft;
     try {
-      places.set(draft.id, await reserveRecipient(draft, nameOf(this.#batchId, index)));
+      ofNumbers.set(draft.id, await reserveRecipient(draft, nameOf(this.#batchId, index)));
       return draft;
     } catch (error) {
       if (error instanceof ApiError && error.code === "RECIPIENT_RATE_EXCEEDED") return error;

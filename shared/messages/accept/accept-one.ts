@@ -26,7 +26,7 @@ export interface AcceptOptions {
 }
 
 /**
- * Accepts a message: debits its price from the wallet, records it together with the ledger entry, and queues it for sending.
+ * Accepts a message: debits its price from the wallet, records it, and queues it for sending.
  * A recorded message is safe: the reconciler repairs whatever fails after that. A test message is free, and needs no
  * approval.
  * @throws ApiError, in this order: INSUFFICIENT_SCOPE, the errors of `Preparation.prepare` and of `acceptPrepared`
@@ -73,11 +73,13 @@ export async function acceptPrepared(
     return;
   }
   const name = attempt && nameOf(attempt);
-  const reservations = await reserveAll([
-    reserveRecipient(message, name),
+  // A message over the limit of its number takes no part of a budget, not even for a moment: others would be rejected.
+  const ofNumber = await reserveRecipient(message, name);
+  const budgets = [
     reserveBudget(limits, message.totalMicros + sumOf(fees), name),
     reserveDestinations([message], name),
-  ]);
+  ];
+  const reservations = await reserveAll(budgets, ofNumber);
   const committing = commit({ messages: [message], fees, isRateLimited: true, writes });
   const rate = await endBy(reservations, committing);
   reportRateLimit?.(rate);

@@ -13,7 +13,7 @@ import { addSent } from "../inbound/conversations.ts";
 import { ledgerFieldsOf } from "../message/ledger-fields.ts";
 import { sendJobWithFacts, waitingJob, waitsInTable } from "../message/message-job.ts";
 import type { MessageRecord } from "../message/record.ts";
-import { unconfirmed } from "../message/transitions.ts";
+import { asUnconfirmed } from "../message/transitions.ts";
 import { isDebitLikely, noteDebit } from "./place.ts";
 
 /**
@@ -55,7 +55,7 @@ export async function commit({
   const [first] = messages;
   const { organizationId, queuedAt } = first;
   const isAlone = messages.length === 1 && first.scheduledAt === undefined && first.campaignId === undefined;
-  const unpaid = isAlone ? messagePut(unconfirmed(first)) : undefined;
+  const unconfirmed = isAlone ? messagePut(asUnconfirmed(first)) : undefined;
   const debited = await debitFor({
     organizationId,
     charges: [
@@ -66,7 +66,8 @@ export async function commit({
     rateLimitedSends: isRateLimited ? 1 : 0,
     keepAccepted: async (ofDay) => noteAccepted(organizationId, ofDay),
     messageIds: messages.map(({ id }) => id),
-    beside: isDebitLikely(organizationId) ? unpaid : undefined,
+    // A batch debits the same message again, while the deletion of the first attempt may still be under way.
+    beside: isDebitLikely(organizationId) && first.batchId === undefined ? unconfirmed : undefined,
   }).catch((error: unknown) => {
     noteDebit(organizationId, undefined);
     throw error;
@@ -78,7 +79,7 @@ export async function commit({
   // The job of a message that is there may come before the entry, because its sender looks for the entry.
   const queued = debited.isMessageWritten ? queueForSending(messages, entry) : undefined;
   try {
-    await recordDebit(debited, unpaid, together);
+    await recordDebit(debited, unconfirmed, together);
   } finally {
     await queued;
   }

@@ -79,10 +79,8 @@ export async function decideHeldMessage(
     }
     const set = { status: "approved", messageId: message.id, ...decided, ...price } as const;
     const writes = [releaseLease(key, held, { set, requires: isHeld })];
-    const reservations = await reserveAll([
-      reserveRecipient(message, heldId),
-      reserveDestinations([message], heldId),
-    ]);
+    const ofNumber = await reserveRecipient(message, heldId);
+    const reservations = await reserveAll([reserveDestinations([message], heldId)], ofNumber);
     const committing = commit({ messages: [message], isRateLimited: true, writes });
     reportRateLimit(await endBy(reservations, committing));
   } catch (error) {

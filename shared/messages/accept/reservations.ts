@@ -12,13 +12,17 @@ export interface Reservation {
 
 /**
  * Waits for reservations that are made at the same time. If one fails, the others are released.
+ * @param before reservations that were made before, and are released too
+ * @returns all of them
  * @throws the error of the first one that failed, in their order
  */
 export async function reserveAll(
   reserving: readonly Promise<readonly Reservation[]>[],
+  before: readonly Reservation[] = [],
 ): Promise<readonly Reservation[]> {
   const results = await Promise.allSettled(reserving);
-  const reserved = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  const made = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  const reserved = [...before, ...made];
   const failed = results.find((result) => result.status === "rejected");
   if (failed === undefined) return reserved;
   await releaseEach(reserved);

@@ -137,7 +137,8 @@ export async function readNewestUsage(
     if (isCutOff) break;
     read.push(message);
   }
-  const included = read.filter((message) => recounted.includes(message) && !hasExpired(message));
+  const ofDay = read.filter((message) => recounted.includes(message) && !hasExpired(message));
+  const included = await withoutUnpaid(shards[0].organizationId, ofDay);
   const since = isCutOff ? { since: included.at(-1)?.queuedAt ?? now().toISOString() } : {};
   return { usage: figuresOf(included).usage, read: read.length, ...since };
 }

@@ -22,7 +22,7 @@ const unconfirmedMs = 7 * dayMs;
 /**
  * Returns a message as it is before its ledger entry exists. Only that entry makes the message count.
  */
-export function unconfirmed(message: MessageRecord): MessageRecord {
+export function asUnconfirmed(message: MessageRecord): MessageRecord {
   return { ...message, expiresAt: unconfirmedUntil(message) };
 }
 
@@ -77,7 +77,7 @@ export function acquire(
   return acquireLease(key, lease, at, {
     set: { carrier, attemptLog: lapsed?.attemptLog },
     add: { attempts: 1, unresolvedAttempts: 1 },
-    // Only paid messages have jobs. Test messages keep their expiry.
+    // The sender has checked that the message is paid. Test messages keep their expiry.
     remove: effectsOf({ id: key.sk }).keepsExpiry ? [] : ["expiresAt"],
     requires: {
       // The attempts were read with that lease. They are current only while no other sender has acquired it since.

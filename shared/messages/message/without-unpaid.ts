@@ -1,8 +1,12 @@
 import { readLedger } from "../../money/wallet/ledger.ts";
 import { findWallet } from "../../money/wallet/record.ts";
-import { minuteMs, now } from "../../platform/clock.ts";
+import { hourMs, minuteMs, now } from "../../platform/clock.ts";
+import type { Key } from "../../platform/table/keys.ts";
+import { findItem } from "../../platform/table/read.ts";
+import { messageKey } from "../../platform/table/shards.ts";
+import { deleteItem } from "../../platform/table/write.ts";
 import { effectsOf } from "./effects.ts";
-import type { MessageRecord } from "./record.ts";
+import { MessageRecord } from "./record.ts";
 import { isUnconfirmed } from "./transitions.ts";
 
 /** A function that has written a message pays for it, or ends, within this time. The clocks of two functions may differ. */
@@ -20,23 +24,46 @@ export async function withoutUnpaid(
   messages: readonly MessageRecord[],
 ): Promise<readonly MessageRecord[]> {
   const payableSince = now().getTime() - paymentMs;
-  const isDoubtful = (message: MessageRecord): boolean =>
-    isUnpaidYet(message) && Date.parse(message.queuedAt) <= payableSince;
-  const wallet = messages.some(isDoubtful) ? await findWallet(organizationId) : undefined;
+  const doubtful = messages.filter(
+    (message) => waitsUnconfirmed(message) && Date.parse(message.queuedAt) <= payableSince,
+  );
+  const wallet = doubtful.length === 0 ? undefined : await findWallet(organizationId);
   if (wallet === undefined) return messages;
   const { seq, settledSeq } = wallet;
   const from = Math.max(settledSeq + 1, seq - maxEntries + 1);
   const entries = await readLedger(wallet, { from, to: seq, limit: maxEntries }, { skipsUnreadable: true });
   const paid = new Set(entries.map(({ messageId }) => messageId));
   const readSinceMs = from === settledSeq + 1 ? 0 : Date.parse(entries[0]?.createdAt ?? "") + paymentMs;
-  return messages.filter(
-    (message) =>
-      !isDoubtful(message) || paid.has(message.id) || !(Date.parse(message.queuedAt) > readSinceMs),
+  const unnamed = doubtful.filter(
+    (message) => !paid.has(message.id) && Date.parse(message.queuedAt) > readSinceMs,
   );
+  // The reconciler may have settled an entry meanwhile. It confirms the message before.
+  const present = await Promise.all(
+    unnamed.map(async (message) => findItem(MessageRecord, messageKey(message), { consistent: true })),
+  );
+  const unpaid = new Set(unnamed.filter((_, index) => isStillUnconfirmed(present[index])));
+  return messages.filter((message) => !unpaid.has(message));
+}
+
+/**
+ * Deletes a message that no one paid for. No function of an hour ago still runs.
+ * @returns whether it was deleted
+ */
+export async function deleteIfUnpaid(key: Key<"message">): Promise<boolean> {
+  const message = await findItem(MessageRecord, key, { consistent: true });
+  if (message === undefined || now().getTime() - Date.parse(message.queuedAt) < hourMs) return false;
+  const isPaid = (await withoutUnpaid(message.organizationId, [message])).length > 0;
+  if (isPaid) return false;
+  const { expiresAt } = message;
+  return (await deleteItem(key, { is: { status: "queued", expiresAt, attempts: 0 } })).applied;
 }
 
 /** Whether only the ledger shows if a message is paid: no sender and no reconciler has confirmed it. */
-function isUnpaidYet(message: MessageRecord): boolean {
+function waitsUnconfirmed(message: MessageRecord): boolean {
   const { status, attempts } = message;
   return effectsOf(message).isPaid && status === "queued" && attempts === 0 && isUnconfirmed(message);
+}
+
+function isStillUnconfirmed(message: MessageRecord | undefined): boolean {
+  return message === undefined || waitsUnconfirmed(message);
 }

@@ -4,6 +4,7 @@ import { itemsIn, rowsOf, type List } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf, type Sharded } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord } from "../message/record.ts";
+import { withoutUnpaid } from "../message/without-unpaid.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
 /*
@@ -27,7 +28,8 @@ export async function findMessageById(
     const found = await findItem(MessageRecord, messageKey({ organizationId: id, id: messageId }), {
       consistent: true,
     });
-    return found === undefined || hasExpired(found) ? undefined : found;
+    if (found === undefined || hasExpired(found)) return undefined;
+    return (await withoutUnpaid(id, [found]))[0];
   };
   if (organizationId !== undefined) return { message: await find(organizationId), isComplete: true };
   let searched = 0;
@@ -68,10 +70,20 @@ export interface MessageSearch {
  * Finds the newest messages of an organization that fit, newest first.
  * @returns them, and whether all that can fit were examined
  */
-export async function searchMessages(
+export async function searchMessages(sharded: Sharded, search: MessageSearch): Promise<FoundMessages> {
+  const found = await examineMessages(sharded, search);
+  return { ...found, messages: await withoutUnpaid(sharded.organizationId, found.messages) };
+}
+
+interface FoundMessages {
+  readonly messages: readonly MessageRecord[];
+  readonly isComplete: boolean;
+}
+
+async function examineMessages(
   sharded: Sharded,
   { to, status, since, until, limit, maxExamined = 800_000 }: MessageSearch,
-): Promise<{ readonly messages: readonly MessageRecord[]; readonly isComplete: boolean }> {
+): Promise<FoundMessages> {
   const range = rangeOf(since, until);
   const isWanted = (message: MessageRecord): boolean =>
     !hasExpired(message) &&

@@ -21,13 +21,13 @@ import type { WalletRecord } from "./record.ts";
  */
 
 /** A new message that is written before its ledger entry, without which it has no effect. The table deletes it a week later. */
-export type UnpaidMessage = Put<"message">;
+export type UnconfirmedMessage = Put<"message">;
 
-interface Charge extends Debit {
+interface DebitOfMessages extends Debit {
   /** The ids of the paid messages, one for each price that is no fee. Fees come after messages. */
   readonly messageIds: readonly string[];
   /** A message that is written at the same time as the debit. */
-  readonly beside?: UnpaidMessage | undefined;
+  readonly beside?: UnconfirmedMessage | undefined;
 }
 
 /** A debit that was applied, and has no record yet. */
@@ -46,11 +46,11 @@ export interface Debited {
  * @throws ApiError ORGANIZATION_SUSPENDED, SENDING_PAUSED, WALLET_MISSING, INSUFFICIENT_BALANCE, DAILY_SPEND_CAP_REACHED,
  *   SEND_RATE_EXCEEDED. UNAVAILABLE when the reconciler will refund a possible debit
  */
-export async function debitFor({ messageIds, beside, ...debit }: Charge): Promise<Debited> {
+export async function debitFor({ messageIds, beside, ...debit }: DebitOfMessages): Promise<Debited> {
   // Both end before anything else happens.
   const [debited, written] = await Promise.allSettled([
     debitWallet(debit),
-    beside === undefined ? undefined : writeUnpaid(beside),
+    beside === undefined ? undefined : writeMessage(beside),
   ]);
   if (debited.status === "rejected") {
     await discard(beside);
@@ -64,27 +64,27 @@ export async function debitFor({ messageIds, beside, ...debit }: Charge): Promis
   };
 }
 
-async function writeUnpaid(unpaid: UnpaidMessage): Promise<void> {
-  await putItem(unpaid, { isOwn: ({ id }) => id === unpaid.put.id });
+async function writeMessage(unconfirmed: UnconfirmedMessage): Promise<void> {
+  await putItem(unconfirmed, { isOwn: ({ id }) => id === unconfirmed.put.id });
 }
 
 /**
  * Records a debit in the ledger: the second step of a charge. Its writes share a transaction of a hundred writes with the
  * entries.
- * @param unpaid the message that is not in that transaction
+ * @param unconfirmed the message that is not in that transaction
  * @throws ApiError UNAVAILABLE when nothing was recorded: the debit was refunded, or the reconciler will refund it
  */
 export async function recordDebit(
   { wallet, entries, isMessageWritten }: Debited,
-  unpaid: UnpaidMessage | undefined,
+  unconfirmed: UnconfirmedMessage | undefined,
   together: readonly Write[],
 ): Promise<void> {
-  await record({ entries, unpaid, isMessageWritten, together });
+  await record({ entries, unconfirmed, isMessageWritten, together });
   await watchBalance(wallet).catch(logPending);
 }
 
 interface DebitRecord extends Pick<Debited, "entries" | "isMessageWritten"> {
-  readonly unpaid: UnpaidMessage | undefined;
+  readonly unconfirmed: UnconfirmedMessage | undefined;
   readonly together: readonly Write[];
 }
 
@@ -97,26 +97,26 @@ const recordAttempts = 12;
  * the seqs are free, and the money is returned here.
  */
 async function record(debit: DebitRecord): Promise<void> {
-  const { entries, unpaid } = debit;
+  const { entries, unconfirmed } = debit;
   const outcome = await tryRecord(debit).catch(async (error: unknown) => {
-    const result = await resolveAmbiguousRecord(entries, unpaid);
+    const result = await resolveAmbiguousRecord(entries, unconfirmed);
     if (result === "recorded") return "committed";
-    const isUncharged = result === "returned";
-    throw new ApiError("UNAVAILABLE", { cause: error, isUncharged, mayBeAccepted: !isUncharged });
+    const facts = { isUncharged: result === "returned", mayBeAccepted: result === "unknown" };
+    throw new ApiError("UNAVAILABLE", { cause: error, ...facts });
   });
   if (outcome === "committed") return;
-  if (outcome === "voided") await discard(unpaid);
-  const isUncharged = outcome === "unrecorded" && (await returnMoney(entries, unpaid));
-  throw new ApiError("UNAVAILABLE", { isUncharged, mayBeAccepted: !isUncharged });
+  if (outcome === "voided") await discard(unconfirmed);
+  const isUncharged = outcome === "unrecorded" && (await returnMoney(entries, unconfirmed));
+  throw new ApiError("UNAVAILABLE", { isUncharged });
 }
 
 async function tryRecord({
   entries,
-  unpaid,
+  unconfirmed,
   isMessageWritten,
   together,
 }: DebitRecord): Promise<"committed" | "unrecorded" | "voided"> {
-  if (unpaid !== undefined && !isMessageWritten) await writeUnpaid(unpaid);
+  if (unconfirmed !== undefined && !isMessageWritten) await writeMessage(unconfirmed);
   const [entry] = entries;
   if (entry === undefined || entries.length > 1 || together.length > 0) {
     const result = await tryTransact({ entries: entries.map(ledgerEntry), together }, recordAttempts);
@@ -131,9 +131,9 @@ async function tryRecord({
 }
 
 /** Deletes a message whose entry will never be written. If it cannot be deleted now, it expires later. */
-async function discard(unpaid: UnpaidMessage | undefined): Promise<void> {
-  if (unpaid === undefined) return;
-  const { put } = unpaid;
+async function discard(unconfirmed: UnconfirmedMessage | undefined): Promise<void> {
+  if (unconfirmed === undefined) return;
+  const { put } = unconfirmed;
   // The value that it was written with: a message that was paid after all and is final has another.
   await deleteItem(messageKey(put), { is: { expiresAt: put.expiresAt } }).catch((error: unknown) => {
     log.warn("wallet.not_discarded", { error });
@@ -147,21 +147,21 @@ async function discard(unpaid: UnpaidMessage | undefined): Promise<void> {
  */
 async function resolveAmbiguousRecord(
   entries: readonly NewLedgerEntry[],
-  unpaid: UnpaidMessage | undefined,
-): Promise<"recorded" | "returned" | "unrecorded"> {
+  unconfirmed: UnconfirmedMessage | undefined,
+): Promise<"recorded" | "returned" | "unknown" | "voided"> {
   const [first] = entries;
-  if (first === undefined) return "unrecorded";
+  if (first === undefined) return "unknown";
   const { pk, sk, organizationId, messageId } = first;
   const key: Key<"ledgerEntry"> = { pk, sk };
   log.warn("wallet.record_ambiguous", { organizationId, messageId });
-  if (await returnMoney(entries, unpaid)) return "returned";
+  if (await returnMoney(entries, unconfirmed)) return "returned";
   const voided = await tryTransact({ entry: ledgerEntry(voidEntry(first)) }).catch(() => undefined);
   if (voided?.outcome === "committed") {
-    await discard(unpaid);
-    return "unrecorded";
+    await discard(unconfirmed);
+    return "voided";
   }
   const found = await findItem(LedgerEntryRecord, key, { consistent: true }).catch(() => undefined);
-  return found?.id === first.id ? "recorded" : "unrecorded";
+  return found?.id === first.id ? "recorded" : "unknown";
 }
 
 /**
@@ -170,7 +170,7 @@ async function resolveAmbiguousRecord(
  */
 async function returnMoney(
   entries: readonly NewLedgerEntry[],
-  unpaid: UnpaidMessage | undefined,
+  unconfirmed: UnconfirmedMessage | undefined,
 ): Promise<boolean> {
   const [first] = entries;
   if (first === undefined) return false;
@@ -192,6 +192,6 @@ async function returnMoney(
     log.warn("wallet.debit_not_returned", { organizationId, seq: first.seq, error });
     return false;
   }
-  await discard(unpaid);
+  await discard(unconfirmed);
   return true;
 }

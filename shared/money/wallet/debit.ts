@@ -48,7 +48,7 @@ export interface Debit {
 /**
  * Debits prices from a balance: the first of the two writes of a charge.
  * @returns the wallet after it, and the ledger entries to write
- * @throws ApiError as `chargeWallet`
+ * @throws ApiError as `debitFor`
  */
 export async function debitWallet(
   charging: Debit,
