@@ -39,7 +39,9 @@ interface Contended {
 }
 
 /**
- * Writes all or nothing.
+ * Writes all or nothing. A rejection has the names of the writes that caused it.
+ * @example const written = await transact({ charge: updateOf(wallet, charge), messages: messages.map(messagePut) });
+ *   if (written.outcome === "rejected" && written.rejections.charge !== undefined) throw new ApiError("INSUFFICIENT_BALANCE");
  * @throws ApiError UNAVAILABLE when it only met other transactions: nothing was written, and a retry may succeed
  */
 export async function transact<Name extends string>(

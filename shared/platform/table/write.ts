@@ -74,7 +74,10 @@ export function insertOf<Name extends EntityName>(key: Key<Name>, record: Record
   return putOf(key, record, { absent: ["pk"] });
 }
 
-/** Returns an update of one item. It makes a missing item, unless it requires `present: ["pk"]`. */
+/**
+ * Returns an update of one item. It makes a missing item, unless it requires `present: ["pk"]`.
+ * @example updateOf(keys.wallet(organizationId), { add: { balanceMicros: -5 } }, { atLeast: { balanceMicros: 5 } })
+ */
 export function updateOf<Name extends EntityName>(
   key: Key<Name>,
   changes: Changes<Name>,
