@@ -14,7 +14,7 @@ import { recordTestMessages } from "../message/test-messages.ts";
 import type { AcceptOptions } from "./accept-one.ts";
 import { decideBlock, findBlock, requireInOrder, type BlockName, type Decided } from "./batch-block.ts";
 import type { BatchEntry } from "./batch-entry.ts";
-import { decidedOf, isMessage, requireAll, sumOf, type Outcome } from "./batch-results.ts";
+import { decidedOf, isMessage, requireAll, totalMicrosOf, type Outcome } from "./batch-results.ts";
 import { commit, maxAcceptedTogether, queueForSending } from "./commit.ts";
 import { DestinationLimitReached, reserveDestinations } from "./destination-limits.ts";
 import { checkKeyBudget, reserveBudget } from "./key-limits.ts";
@@ -71,7 +71,7 @@ export async function acceptBatch(
   // A batch that has begun continues: each of its blocks is checked alone.
   if (limits !== undefined && !isTest && undecided.length === blocks.length) {
     const prepared = [...drafts.values()].flat().filter(isMessage);
-    await checkKeyBudget(limits, sumOf(prepared), nameOf(batchId, 0));
+    await checkKeyBudget(limits, totalMicrosOf(prepared), nameOf(batchId, 0));
   }
   const acceptance = new Acceptance(preparation, batchId, request, options);
   const decided: Decided[] = [];
@@ -220,7 +220,7 @@ class Acceptance {
     }
     const nameOfBlock = name && nameOf(this.#batchId, start);
     const reservations = await reserveAll([
-      reserveBudget(limits, sumOf(messages), nameOfBlock),
+      reserveBudget(limits, totalMicrosOf(messages), nameOfBlock),
       reserveDestinations(messages, nameOfBlock),
     ]);
     // A batch is one send, although its blocks have a debit each.

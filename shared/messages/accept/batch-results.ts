@@ -10,7 +10,7 @@ export function isMessage(outcome: Outcome): outcome is MessageRecord {
   return !(outcome instanceof ApiError);
 }
 
-export function sumOf(messages: readonly MessageRecord[]): number {
+export function totalMicrosOf(messages: readonly MessageRecord[]): number {
   return messages.reduce((sum, { totalMicros }) => sum + totalMicros, 0);
 }
 
@@ -29,5 +29,5 @@ export function decidedOf(start: number, outcomes: readonly Outcome[]): Decided 
     const index = start + offset;
     return isMessage(each) ? { index, id: each.id } : rejectionOf(index, each);
   });
-  return { results, totalMicros: sumOf(outcomes.filter(isMessage)) };
+  return { results, totalMicros: totalMicrosOf(outcomes.filter(isMessage)) };
 }

@@ -87,7 +87,7 @@ export async function recount(recounted: Recount, limits = defaultLimits): Promi
   // The figures of a campaign are its tally.
   const more = ofDay === undefined ? { ...noFigures, tally: tallyOf(included) } : figuresOf(included);
   const { tally, ...others } = addFigures(counted, more);
-  // The messages of a day are the same in each count.
+  // The messages of a day are the same in each count, but for unpaid ones, which a search leaves out.
   const isToBeIndexed = ofDay !== undefined && counter.indexed === undefined && isIndexed;
   if (isToBeIndexed) await indexNumbers(ofDay, read, after);
   if (isUnfinished) {
