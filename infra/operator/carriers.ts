@@ -7,6 +7,7 @@ import { validationMessage } from "../../shared/api/contract/validation.ts";
 import { readBreakers } from "../../shared/carriers/breaker.ts";
 import { inboundUrl } from "../../shared/carriers/callback-url.ts";
 import { readSecret } from "../../shared/carriers/credentials.ts";
+import { carrierKinds } from "../../shared/carriers/kinds.ts";
 import {
   checkCarrier,
   deleteCarrier,
@@ -114,14 +115,13 @@ const set = command({
   },
 });
 
-/** Warns of a throughput whose receipts the stage would reject. AWS and the sandbox send none over HTTP. */
+/** Warns of a throughput whose receipts the stage would reject. */
 function warnOfReceipts(
   { settings: { kind }, segmentsPerSecond = 0 }: CarrierRecord,
   { stage, output }: Context,
 ): void {
-  if (stage === undefined || kind === "aws" || kind === "sandbox") return;
-  // The others report intermediate states too.
-  const callbacks = segmentsPerSecond * (kind === "kannel" ? 1 : 2);
+  if (stage === undefined) return;
+  const callbacks = segmentsPerSecond * carrierKinds[kind].receiptsPerSegment;
   const accepted = carrierCallbacksPerSecond(stage);
   if (callbacks <= accepted) return;
   output.aside(

@@ -2,9 +2,10 @@ import { config } from "../platform/config.ts";
 import { UnreachableError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";
 import type { AddressedMessage, Carrier, SubmitResult, OutgoingMessage } from "./carrier.ts";
-import { credentialsIn, credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
+import { credentialsIn, readSecret, type CarrierSecret } from "./credentials.ts";
 import { sendWithHttp } from "./http.ts";
 import { sendWithKannel } from "./kannel.ts";
+import { carrierKinds } from "./kinds.ts";
 import type { RoutingTable, CarrierRecord } from "./record.ts";
 import { carrierFinder, type Routed } from "./routes.ts";
 import { sandboxCarrier } from "./sandbox.ts";
@@ -86,15 +87,15 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
       };
     case "kannel":
       return overHttp(record, false, async (message, secret) =>
-        sendWithKannel(settings, credentialsIn(credentialsOfKind.kannel, secret), message, options),
+        sendWithKannel(settings, credentialsIn(carrierKinds.kannel.credentials, secret), message, options),
       );
     case "twilio":
       return overHttp(record, false, async (message, secret) =>
-        sendWithTwilio(settings, credentialsIn(credentialsOfKind.twilio, secret), message, options),
+        sendWithTwilio(settings, credentialsIn(carrierKinds.twilio.credentials, secret), message, options),
       );
     case "http":
       return overHttp(record, settings.idempotent, async (message, secret) =>
-        sendWithHttp(settings, credentialsIn(credentialsOfKind.http, secret), message, options),
+        sendWithHttp(settings, credentialsIn(carrierKinds.http.credentials, secret), message, options),
       );
   }
 }

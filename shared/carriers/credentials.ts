@@ -2,6 +2,7 @@ import * as z from "zod/mini";
 
 import { TtlCache } from "../platform/ttl-cache.ts";
 import { UnreachableError } from "./call.ts";
+import type { carrierKinds } from "./kinds.ts";
 import type { CarrierRecord } from "./record.ts";
 import type { CarrierSettings } from "./settings.ts";
 
@@ -10,27 +11,9 @@ import type { CarrierSettings } from "./settings.ts";
  * credentials, and the token of the carrier's callbacks.
  */
 
-/** A text without line breaks, so that it cannot end a header and begin another. */
-const SecretText = z
-  .string()
-  .check(
-    z.minLength(1),
-    z.maxLength(2_000),
-    z.regex(/^[\x20-\x7e]+$/, "must be printable ASCII characters in one line"),
-  );
-
-export const credentialsOfKind = {
-  sandbox: z.strictObject({}),
-  aws: z.strictObject({}),
-  kannel: z.strictObject({ username: SecretText, password: SecretText }),
-  twilio: z.strictObject({
-    accountSid: SecretText.check(z.regex(/^[A-Za-z0-9]+$/, "must be letters and digits")),
-    authToken: SecretText,
-  }),
-  http: z.record(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)), SecretText),
-} as const satisfies Record<CarrierSettings["kind"], z.ZodMiniType<Record<string, string>>>;
-
-export type CredentialsOf<Kind extends CarrierSettings["kind"]> = z.infer<(typeof credentialsOfKind)[Kind]>;
+export type CredentialsOf<Kind extends CarrierSettings["kind"]> = z.infer<
+  (typeof carrierKinds)[Kind]["credentials"]
+>;
 
 /** The secret of a carrier in Secrets Manager. */
 const CarrierSecret = z.object({

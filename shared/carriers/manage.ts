@@ -5,7 +5,8 @@ import { dayMs, now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/table/write.ts";
-import { credentialsOfKind, readSecret, type CarrierSecret } from "./credentials.ts";
+import { readSecret, type CarrierSecret } from "./credentials.ts";
+import { carrierKinds } from "./kinds.ts";
 import { placeholdersOf, textsOf } from "./placeholders.ts";
 import { CarrierRecord, findCarrier, readCarriers, routeText } from "./record.ts";
 import { hasAdjacentValues, templatePlaceholders } from "./response-template.ts";
@@ -37,7 +38,7 @@ export interface NewCarrier {
 /** Checks a new or changed carrier, and changes nothing. @throws Error with a message for the operator */
 export async function checkCarrier({ name, settings, credentials }: NewCarrier): Promise<void> {
   const { kind } = settings;
-  const namesKind = Object.keys(credentialsOfKind).includes(name);
+  const namesKind = Object.keys(carrierKinds).includes(name);
   if (namesKind && name !== kind) throw new Error(`Only a carrier of the kind ${name} may have that name.`);
   const present = await findCarrier(name);
   if (present !== undefined && present.settings.kind !== kind) {
@@ -57,7 +58,7 @@ async function credentialsFor(
 ): Promise<Record<string, string>> {
   const isMissing = credentials === undefined && present?.secretId === undefined;
   const given = credentials ?? (isMissing ? {} : (await readSecret(present ?? {})).credentials);
-  const checked = credentialsOfKind[kind].safeParse(given);
+  const checked = carrierKinds[kind].credentials.safeParse(given);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   // Zod's own messages quote no values. They must not, because the values are secrets.
@@ -183,8 +184,8 @@ async function keptSecret(
   { secretPrefix, callbackPrefix, callbackBaseUrl }: CarrierPlaces,
 ): Promise<Partial<CarrierRecord>> {
   const { name, settings, credentials, newCallbackToken = false } = wanted;
-  // The other kinds have neither credentials nor callbacks.
-  if (settings.kind === "sandbox" || settings.kind === "aws") return {};
+  const { receiptsPerSegment, signsCalls } = carrierKinds[settings.kind];
+  if (receiptsPerSegment === 0) return {};
   if (present?.secretId !== undefined && credentials === undefined && !newCallbackToken)
     return { callbackBaseUrl };
   const kept = present?.secretId === undefined ? undefined : await readSecret(present);
@@ -197,8 +198,8 @@ async function keptSecret(
   const secretVersion = await writeSecret(secretId, secret, "a carrier");
   const { authToken } = secret.credentials;
   const callbackSecretId = `${callbackPrefix}${name}`;
-  // Twilio signs its callbacks with this token. The function that verifies them has no access to the credentials.
-  if (settings.kind === "twilio") await writeSecret(callbackSecretId, { authToken }, "a carrier");
+  // The carrier signs its calls with this token. The function that verifies them has no access to the credentials.
+  if (signsCalls) await writeSecret(callbackSecretId, { authToken }, "a carrier");
   return {
     secretId,
     secretVersion,
@@ -210,7 +211,7 @@ async function keptSecret(
           previousTokenUntil: new Date(now().getTime() + previousTokenMs).toISOString(),
         }
       : {}),
-    ...(settings.kind === "twilio" ? { callbackSecretId } : {}),
+    ...(signsCalls ? { callbackSecretId } : {}),
   };
 }
 

@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import type { CallbackKind } from "../../api/contract/carriers.ts";
 import { ApiError } from "../../api/contract/errors.ts";
+import { carrierKinds } from "../../carriers/kinds.ts";
 import { cachedCarriers, type CarrierRecord } from "../../carriers/record.ts";
 import type { CarrierSettings } from "../../carriers/settings.ts";
 import { now } from "../../platform/clock.ts";
@@ -84,7 +85,7 @@ function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is Ca
 
 /** Whether a call is signed, where the carrier signs its calls. */
 async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<boolean> {
-  if (carrier.settings.kind !== "twilio") return true;
+  if (!carrierKinds[carrier.settings.kind].signsCalls) return true;
   const { callbackBaseUrl, callbackSecretId } = carrier;
   const [fields, ...others] = call.callbacks;
   // A signature covers the fields of a single receipt or message.
