@@ -62,14 +62,14 @@ export default defineConfig({
           name: "gateway",
           include: ["test/**/*.test.ts"],
           exclude: [
-            "test/{browser,carriers,chaos,conventions,deploy,documents,domain,faults,infra,isolation,local,mixed-versions,model,payments,sdks,system,unit}/**",
+            "test/{browser,carriers,chaos,conventions,deploy,documents,domain,faults,infra,isolation,local,mixed-versions,model,operator,payments,sdks,system,unit}/**",
             ...(process.env["STAGE"] === undefined ? [] : [`test/endpoints/${notOnStages}`]),
           ],
           ...(process.env["STAGE"] === undefined ? sharedGateway : deployedStage),
         },
       },
       // The operator's commands, the local gateway itself, and data of the last release: most start a gateway of their own.
-      { test: { name: "system", include: ["test/{local,system}/**/*.test.ts"], ...sharedGateway } },
+      { test: { name: "system", include: ["test/{local,operator,system}/**/*.test.ts"], ...sharedGateway } },
       // Templates and bundles, made again and again: it needs no gateway, and takes minutes.
       { test: { name: "infra", include: ["test/infra/**/*.test.ts"] } },
       // Functions that are killed and answers that are lost, one after another: it takes minutes.
