@@ -22,7 +22,7 @@ interface Step {
 async function readTour(): Promise<Step[]> {
   const readme = await readFile("README.md", "utf8");
   const tour = readme.slice(readme.indexOf("## Five-minute tour"), readme.indexOf("## API"));
-  return [...tour.matchAll(/```sh\n(curl .*?)```\n\n```json\n(.*?)```/gs)].map(
+  return [...tour.matchAll(/```sh\n(curl .*?)```\n\n(?:<!-- oxfmt-ignore -->\n)?```json\n(.*?)```/gs)].map(
     ([, shell = "", json = ""]) => ({
       commands: shell
         .replaceAll("\\\n", " ")
