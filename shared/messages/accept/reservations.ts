@@ -56,9 +56,10 @@ async function endEach(
   reservations: readonly Reservation[],
   end: (each: Reservation) => Promise<unknown>,
 ): Promise<void> {
-  await Promise.all(reservations.map(end)).catch((error: unknown) => {
-    log.warn("reservation.not_ended", { error });
-  });
+  // All of them end, also if one fails: the function may stop afterwards.
+  for (const result of await Promise.allSettled(reservations.map(end))) {
+    if (result.status === "rejected") log.warn("reservation.not_ended", { error: result.reason });
+  }
 }
 
 /** Whether a send that failed was certainly not charged. Any other error may have come after the debit. */

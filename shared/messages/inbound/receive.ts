@@ -2,6 +2,7 @@ import { PhoneNumber } from "../../api/contract/phone-numbers.ts";
 import { eventJob } from "../../notices/event-job.ts";
 import { now } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
+import { inParts } from "../../platform/in-parts.ts";
 import { enqueue, enqueueAll } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
@@ -66,7 +67,7 @@ export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<v
   }
   if (organizationIds === undefined && all.length > addresseesPerJob) {
     await enqueueAll(
-      partsOf(all, addresseesPerJob).map((part) =>
+      inParts(all, addresseesPerJob).map((part) =>
         inboundMessageJob({ ...whole, organizationIds: part.map((each) => each.organizationId) }),
       ),
     );
@@ -74,17 +75,11 @@ export async function receiveInboundMessage(inbound: ReceivedMessage): Promise<v
   }
   const addressees = all.filter((each) => organizationIds?.includes(each.organizationId) ?? true);
   const failures: unknown[] = [];
-  for (const part of partsOf(addressees, addresseesAtOnce)) {
+  for (const part of inParts(addressees, addresseesAtOnce)) {
     const results = await Promise.allSettled(part.map(async (each) => receiveFor(each, whole)));
     failures.push(...results.flatMap((result) => (result.status === "rejected" ? [result.reason] : [])));
   }
   if (failures.length > 0) throw failures[0];
-}
-
-function partsOf<Item>(items: readonly Item[], size: number): Item[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
-    items.slice(index * size, (index + 1) * size),
-  );
 }
 
 async function receiveFor({ organizationId, keyword }: Addressee, inbound: ReceivedMessage): Promise<void> {

@@ -1,11 +1,15 @@
 import { SendMessageBatchCommand, SendMessageCommand, Sqs } from "../aws/sqs.ts";
 import { causingRequestId } from "../call-context.ts";
 import { config } from "../config.ts";
+import { inParts } from "../in-parts.ts";
 import type { QueueName } from "../queue-names.ts";
 import { requestIdAttribute, type QueuedJob } from "./job.ts";
 
 /** The most messages in one call of SQS. */
 const maxBatch = 10;
+
+/** The most calls at the same time: those of a block of a campaign, twice. */
+const maxCallsTogether = 10;
 
 const client = new Sqs();
 
@@ -15,17 +19,18 @@ export async function enqueue(job: QueuedJob): Promise<void> {
 }
 
 /**
- * Sends jobs to their queues, ten a call and all calls at the same time.
- * @throws Error when a queue did not accept one of them; the others are on their queues
+ * Sends jobs to their queues, ten a call and several calls at the same time.
+ * @throws Error when a queue did not accept one of them; others may be on their queues
  */
 export async function enqueueAll(jobs: readonly QueuedJob[]): Promise<void> {
-  const calls = [...Map.groupBy(jobs, ({ queue }) => queue)].flatMap(([queue, ofQueue]) =>
-    Array.from({ length: Math.ceil(ofQueue.length / maxBatch) }, async (_, index) =>
-      enqueueBatch(queue, ofQueue.slice(index * maxBatch, (index + 1) * maxBatch)),
-    ),
+  const batches = [...Map.groupBy(jobs, ({ queue }) => queue)].flatMap(([queue, ofQueue]) =>
+    inParts(ofQueue, maxBatch).map((part) => ({ queue, part })),
   );
-  const failed = (await Promise.allSettled(calls)).find((call) => call.status === "rejected");
-  if (failed !== undefined) throw failed.reason;
+  for (const together of inParts(batches, maxCallsTogether)) {
+    const calls = together.map(async ({ queue, part }) => enqueueBatch(queue, part));
+    const failed = (await Promise.allSettled(calls)).find((call) => call.status === "rejected");
+    if (failed !== undefined) throw failed.reason;
+  }
 }
 
 async function enqueueBatch(queue: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
