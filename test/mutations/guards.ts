@@ -132,9 +132,23 @@ export const mutations: readonly Mutation[] = [
   ),
   guard(
     "a message that no one paid for is not shown",
-    "messages/message/without-unpaid",
+    "messages/message/unpaid",
     "paid.has(message.id)",
     "true",
+    "unpaid-messages",
+  ),
+  guard(
+    "a message that was confirmed meanwhile is shown",
+    "messages/message/unpaid",
+    "isStillUnconfirmed(present.get(id))",
+    "true",
+    "unpaid-messages",
+  ),
+  guard(
+    "a message that is debited again is not written beside its debit",
+    "messages/accept/commit",
+    " && first.batchId === undefined",
+    "",
     "unpaid-messages",
   ),
   // Named reservations

@@ -6,7 +6,7 @@ import { eraseExportsOf } from "../../figures/exports/erase.ts";
 import { deleteConversationsWith, removeSent } from "../../messages/inbound/conversations.ts";
 import { markErased } from "../../messages/inbound/erased.ts";
 import { redactedText } from "../../messages/message/record.ts";
-import { deleteIfUnpaid } from "../../messages/message/without-unpaid.ts";
+import { deleteIfUnpaid } from "../../messages/message/unpaid.ts";
 import { deleteLifted, findOptOut } from "../../messages/opt-outs/record.ts";
 import { keys, type Key } from "../../platform/table/keys.ts";
 import { forEachOf } from "../../platform/table/lists.ts";

@@ -5,7 +5,7 @@ import { itemsIn, type List } from "../../platform/table/lists.ts";
 import type { DayShard } from "../../platform/table/shards.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { hasExpired, idDelayMs, MessageRecord } from "../message/record.ts";
-import { withoutUnpaid } from "../message/without-unpaid.ts";
+import { withoutUnpaid } from "../message/unpaid.ts";
 import { CountsRecord } from "./counts.ts";
 import {
   addFigures,

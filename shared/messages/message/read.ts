@@ -9,7 +9,7 @@ import { firstItems } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord, toApiMessage } from "./record.ts";
-import { withoutUnpaid } from "./without-unpaid.ts";
+import { withoutUnpaid } from "./unpaid.ts";
 
 /**
  * Reads one message of an organization in its present state.

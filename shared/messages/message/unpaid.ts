@@ -3,9 +3,9 @@ import { findWallet } from "../../money/wallet/record.ts";
 import { hourMs, minuteMs, now } from "../../platform/clock.ts";
 import type { Key } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { messageKey } from "../../platform/table/shards.ts";
 import { deleteItem } from "../../platform/table/write.ts";
 import { effectsOf } from "./effects.ts";
+import { readMessages } from "./read-together.ts";
 import { MessageRecord } from "./record.ts";
 import { isUnconfirmed } from "./transitions.ts";
 
@@ -14,6 +14,9 @@ const paymentMs = minuteMs;
 
 /** The newest ledger entries that are read. Messages from before them stay until the reconciler has settled the entries. */
 const maxEntries = 200;
+
+/** The most messages that are read again. Others stay. */
+const maxReadAgain = 500;
 
 /**
  * Leaves out messages of an organization that no one paid for, because their function died: no ledger entry names them. The
@@ -34,14 +37,15 @@ export async function withoutUnpaid(
   const entries = await readLedger(wallet, { from, to: seq, limit: maxEntries }, { skipsUnreadable: true });
   const paid = new Set(entries.map(({ messageId }) => messageId));
   const readSinceMs = from === settledSeq + 1 ? 0 : Date.parse(entries[0]?.createdAt ?? "") + paymentMs;
-  const unnamed = doubtful.filter(
-    (message) => !paid.has(message.id) && Date.parse(message.queuedAt) > readSinceMs,
-  );
+  const unnamed = doubtful
+    .filter((message) => !paid.has(message.id) && Date.parse(message.queuedAt) > readSinceMs)
+    .slice(0, maxReadAgain);
   // The reconciler may have settled an entry meanwhile. It confirms the message before.
-  const present = await Promise.all(
-    unnamed.map(async (message) => findItem(MessageRecord, messageKey(message), { consistent: true })),
+  const present = await readMessages(
+    wallet,
+    unnamed.map(({ id }) => id),
   );
-  const unpaid = new Set(unnamed.filter((_, index) => isStillUnconfirmed(present[index])));
+  const unpaid = new Set(unnamed.filter(({ id }) => isStillUnconfirmed(present.get(id))));
   return messages.filter((message) => !unpaid.has(message));
 }
 
@@ -64,6 +68,6 @@ function waitsUnconfirmed(message: MessageRecord): boolean {
   return effectsOf(message).isPaid && status === "queued" && attempts === 0 && isUnconfirmed(message);
 }
 
-function isStillUnconfirmed(message: MessageRecord | undefined): boolean {
-  return message === undefined || waitsUnconfirmed(message);
+function isStillUnconfirmed(message: MessageRecord | "unreadable" | undefined): boolean {
+  return message === undefined || (message !== "unreadable" && waitsUnconfirmed(message));
 }

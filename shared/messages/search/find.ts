@@ -4,7 +4,7 @@ import { itemsIn, rowsOf, type List } from "../../platform/table/lists.ts";
 import { findItem } from "../../platform/table/read.ts";
 import { messageKey, messagesOf, type Sharded } from "../../platform/table/shards.ts";
 import { hasExpired, MessageRecord } from "../message/record.ts";
-import { withoutUnpaid } from "../message/without-unpaid.ts";
+import { withoutUnpaid } from "../message/unpaid.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
 /*

@@ -11,7 +11,7 @@ import { messagesOf, testMessagesOf } from "../../platform/table/shards.ts";
 import { numberEndOf, TextSearch } from "../../platform/text-search.ts";
 import { hasExpired, idDelayMs, MessageRecord, toApiMessage } from "../message/record.ts";
 import { maxScheduleAheadMs } from "../message/schedule.ts";
-import { withoutUnpaid } from "../message/without-unpaid.ts";
+import { withoutUnpaid } from "../message/unpaid.ts";
 import { rowsOfNumber } from "./by-number.ts";
 
 /**
