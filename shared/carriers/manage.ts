@@ -185,6 +185,7 @@ async function keptSecret(
 ): Promise<Partial<CarrierRecord>> {
   const { name, settings, credentials, newCallbackToken = false } = wanted;
   const { receiptsPerSegment, signsCalls } = carrierKinds[settings.kind];
+  // Such a kind has neither credentials nor callbacks.
   if (receiptsPerSegment === 0) return {};
   if (present?.secretId !== undefined && credentials === undefined && !newCallbackToken)
     return { callbackBaseUrl };

@@ -77,13 +77,7 @@ async function namedRelease(): Promise<z.infer<typeof LastRelease>> {
 }
 
 /** Functions of the model's money path that the last release does not have. The present ones run in their place. */
-const added: ReadonlySet<string> = new Set([
-  "decideHeld",
-  "forgetDebits",
-  "pauseCampaign",
-  "resumeCampaign",
-  "sendWithKey",
-]);
+const added: ReadonlySet<string> = new Set(["forgetDebits", "pauseCampaign", "resumeCampaign"]);
 
 /**
  * Returns the money path of the last release and the present one.

@@ -102,10 +102,7 @@ function resultOf(
     blocked,
     isTooLong,
     ...terms
-  }: Terms & {
-    readonly blocked: readonly string[];
-    readonly isTooLong: (message: MessageRecord) => boolean;
-  },
+  }: Terms & { readonly blocked: readonly string[]; readonly isTooLong: (message: MessageRecord) => boolean },
 ): RecipientResult {
   if (contact === undefined) return { ...place, skipped: "skippedUnknown" };
   if (!hasAnyTag(contact, campaign.audience.tags)) return { ...place, skipped: undefined };

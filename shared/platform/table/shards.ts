@@ -20,7 +20,7 @@ export const maxShards = 8;
 
 /** The fields of a wallet that hold its organization's shards, because code that places or lists messages has read the wallet. */
 export const shardFields = {
-  /** The number of shards from a seq of the ledger on, in order; one before the first. New messages use the last number. */
+  /** The number of shards from a seq of the ledger on, in order; one before the first. New messages use the last number, once an instance knows it: see `place.ts`. */
   ledgerParts: z.array(z.object({ fromSeq: z.int(), parts: z.int().check(z.gte(1), z.lte(maxShards)) })),
 };
 
