@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { availableParallelism } from "node:os";
 
-import { projectRoot } from "../infra/project-root.ts";
+import { projectRoot } from "../infra/build/project-root.ts";
 
 // `npm run check`: runs the checking scripts of package.json in parallel, one for each core. It prints the output of each
 // when it ends. The tests of the conventions write a report, as all tests do. The type checker and the linter have one thread

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 
-import { isLocalRequest, isUnder } from "../loopback.ts";
 import { traceAttribute } from "./lineage.ts";
+import { isLocalRequest, isUnder } from "./loopback.ts";
 import { isRecorded } from "./permission-records.ts";
 import { deniedPermission } from "./permissions.ts";
 import type { FunctionDefinition } from "./template.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import * as z from "zod/mini";
 
-import { StackOutput } from "../constructs/stack-outputs.ts";
+import { StackOutput } from "../stack/constructs/stack-outputs.ts";
 
 /** The region in the ARNs and requests of this machine. */
 export const localRegion = "us-east-1";

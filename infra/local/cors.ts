@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "../constructs/cross-origin.ts";
+import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "../stack/constructs/cross-origin.ts";
 import type { CorsConfiguration, StackDefinition } from "./template.ts";
 
 /*

@@ -2,8 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { createInterface } from "node:readline";
 
-import { isLocalRequest, isUnder, listenOnLoopback, newSecretPath } from "../loopback.ts";
-import { projectRoot } from "../project-root.ts";
+import { projectRoot } from "../build/project-root.ts";
+import { isLocalRequest, isUnder, listenOnLoopback, newSecretPath } from "./loopback.ts";
 
 /**
  * Serves a link to the operator's desk, which starts when someone opens it. Each opening starts a new desk, and ends the one

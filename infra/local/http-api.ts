@@ -4,10 +4,10 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import * as z from "zod/mini";
 
-import { isLocalRequest, listenOnIpv6Loopback, listenOnLoopback } from "../loopback.ts";
 import { responseHeaders, isPreflight, preflightHeaders } from "./cors.ts";
 import { FunctionTimeout } from "./function-host.ts";
 import { eventOf } from "./http-event.ts";
+import { isLocalRequest, listenOnIpv6Loopback, listenOnLoopback } from "./loopback.ts";
 import type { LocalPage } from "./pages.ts";
 import type { CorsConfiguration } from "./template.ts";
 

@@ -5,7 +5,6 @@ import { buffer } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { listenOnLoopback, newSecretPath } from "../loopback.ts";
 import {
   errorResponse,
   jsonResponse,
@@ -17,6 +16,7 @@ import {
 import { localCredentials } from "./connections.ts";
 import type { DataServices } from "./data-services.ts";
 import { traceHeader } from "./lineage.ts";
+import { listenOnLoopback, newSecretPath } from "./loopback.ts";
 import type { Mailbox } from "./mailbox.ts";
 import { readObjectRequest, type LocalObjects } from "./objects.ts";
 import { deniedPermission } from "./permissions.ts";

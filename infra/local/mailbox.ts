@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { newSecretPath } from "../loopback.ts";
+import { newSecretPath } from "./loopback.ts";
 import { escapeHtml, htmlPage, pageHeaders, type LocalPage } from "./pages.ts";
 
 /** The number of emails that are kept; older ones are deleted. */

@@ -12,7 +12,7 @@ export const recordsPermissions = folder !== undefined;
 const recorded = new Set<string>();
 
 /**
- * Records what a request on the table or a queue needs, once, in the form of `infra/permissions.txt`.
+ * Records what a request on the table or a queue needs, once, in the form of `infra/stack/permissions.txt`.
  * @param description of the function
  * @returns whether the request is recorded instead of checked
  */

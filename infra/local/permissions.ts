@@ -38,7 +38,7 @@ export function deniedPermission(
 }
 
 /**
- * Returns the permissions that a request on the table or a queue needs, in the form of `infra/permissions.txt`. For another
+ * Returns the permissions that a request on the table or a queue needs, in the form of `infra/stack/permissions.txt`. For another
  * request it returns none.
  */
 export function kindsOfAccess(operation: string, body: unknown): string[] {

@@ -1,10 +1,10 @@
 import { parseArgs } from "node:util";
 
-import { portSetting } from "../loopback.ts";
-import { dataFolderSetting } from "../project-root.ts";
-import { stageNamed } from "../stages/stage.ts";
+import { dataFolderSetting } from "../build/project-root.ts";
+import { stageNamed } from "../stack/stages/stage.ts";
 import { consoleLine } from "./console.ts";
 import type { LocalGateway } from "./gateway.ts";
+import { portSetting } from "./loopback.ts";
 import { stripeKeysOf } from "./stripe/keys.ts";
 import { synthesizeLocalStack } from "./synthesize.ts";
 

@@ -1,4 +1,4 @@
-import { bundleFunctions } from "../bundle.ts";
+import { bundleFunctions } from "../build/bundle.ts";
 import { localAssembly } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
@@ -12,8 +12,8 @@ const bundling = bundleFunctions();
 // The CDK loads while the bundler, which is another process, works.
 const [{ App }, { GatewayStack }, { forThisMachine, stageNamed }] = await Promise.all([
   import("aws-cdk-lib"),
-  import("../gateway-stack.ts"),
-  import("../stages/stage.ts"),
+  import("../stack/gateway-stack.ts"),
+  import("../stack/stages/stage.ts"),
 ]);
 await bundling;
 const app = new App({

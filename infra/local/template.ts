@@ -3,8 +3,8 @@ import path from "node:path";
 
 import * as z from "zod/mini";
 
-import type { StackOutput } from "../constructs/stack-outputs.ts";
-import { flatTemplate } from "../nested-stacks.ts";
+import type { StackOutput } from "../stack/constructs/stack-outputs.ts";
+import { flatTemplate } from "../stack/nested-stacks.ts";
 import { arnOf, functionIn, resolver, Template, type LocalUrls } from "./references.ts";
 
 /*

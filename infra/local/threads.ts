@@ -1,7 +1,7 @@
 import path from "node:path";
 
-import { buildOnce } from "../build-once.ts";
-import { projectRoot } from "../project-root.ts";
+import { buildOnce } from "../build/build-once.ts";
+import { projectRoot } from "../build/project-root.ts";
 
 const folder = "threads";
 

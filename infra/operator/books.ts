@@ -9,7 +9,7 @@ import { moneyText } from "../../shared/money/wallet/money.ts";
 import { minuteMs, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { outputNames } from "../constructs/stack-outputs.ts";
+import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { writeBooks } from "./books-files.ts";
 import { command, count, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -18,9 +18,9 @@ import {
 import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { callbackSecretPrefix, carrierSecretPrefix } from "../constructs/names.ts";
-import { parseJson } from "../operator-file.ts";
-import { carrierCallbacksPerSecond } from "../stages/stage.ts";
+import { callbackSecretPrefix, carrierSecretPrefix } from "../stack/constructs/names.ts";
+import { parseJson } from "../stack/operator-file.ts";
+import { carrierCallbacksPerSecond } from "../stack/stages/stage.ts";
 import { inboundWarning, receiptWarning } from "./carrier-receipts.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";

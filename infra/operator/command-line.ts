@@ -1,8 +1,8 @@
 import { Argument, Command, CommanderError, InvalidArgumentError } from "commander";
 
 import { editDistance, validationMessage } from "../../shared/api/contract/validation.ts";
-import { releaseText } from "../release.ts";
-import { stageNamed, type Stage } from "../stages/stage.ts";
+import { releaseText } from "../build/release/release.ts";
+import { stageNamed, type Stage } from "../stack/stages/stage.ts";
 import { approvalCommands } from "./approvals.ts";
 import { auditLogCommands } from "./audit-log.ts";
 import { booksCommands } from "./books.ts";

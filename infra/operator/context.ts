@@ -5,11 +5,11 @@ import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-clo
 import { defaultCurrency } from "../../shared/api/contract/currencies.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { paymentSecretName } from "../constructs/names.ts";
-import { outputNames, type StackOutput } from "../constructs/stack-outputs.ts";
+import { dataFolderSetting } from "../build/project-root.ts";
 import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
-import { dataFolderSetting } from "../project-root.ts";
-import { localCarrier, type Stage } from "../stages/stage.ts";
+import { paymentSecretName } from "../stack/constructs/names.ts";
+import { outputNames, type StackOutput } from "../stack/constructs/stack-outputs.ts";
+import { localCarrier, type Stage } from "../stack/stages/stage.ts";
 import { localOperator } from "./identity.ts";
 import { printable, type Output } from "./output.ts";
 import { useConfigurationOf } from "./sdk-configuration.ts";

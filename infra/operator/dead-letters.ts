@@ -11,7 +11,7 @@ import * as z from "zod/mini";
 
 import { queuedAtAttribute, requestIdAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
-import { outputNames } from "../constructs/stack-outputs.ts";
+import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { command, limit, part } from "./command.ts";
 import type { Context } from "./context.ts";
 

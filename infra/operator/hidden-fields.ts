@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import type { AwsCommand } from "../../shared/platform/aws/command.ts";
 import { client } from "../../shared/platform/table/client.ts";
-import { partlyReadable, readableAttributes } from "../operator-roles.ts";
+import { partlyReadable, readableAttributes } from "../stack/operator-roles.ts";
 
 /*
  * The policies of most roles allow only some attributes of messages and API keys. The commands for these roles read no others.

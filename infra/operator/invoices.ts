@@ -9,8 +9,8 @@ import { dayIn, documentsOf, type DocumentRecord } from "../../shared/money/invo
 import { readPdf } from "../../shared/money/invoices/storage.ts";
 import { decimalText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { outputNames } from "../constructs/stack-outputs.ts";
-import { zipOf } from "../zip.ts";
+import { zipOf } from "../build/zip.ts";
+import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { buyerColumns } from "./books-files.ts";
 import { command, part, RequiredText } from "./command.ts";
 import { newCsvFile, newFolder } from "./csv-files.ts";

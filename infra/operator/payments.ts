@@ -20,7 +20,7 @@ import { amountOf, moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { paymentSecretName } from "../constructs/names.ts";
+import { paymentSecretName } from "../stack/constructs/names.ts";
 import { readCredentials } from "./carriers.ts";
 import {
   command,

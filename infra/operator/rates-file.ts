@@ -9,7 +9,7 @@ import { callingCodeOfCountry } from "../../shared/api/read-number.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
 import { verificationFee, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
-import { decoded, visible } from "../operator-file.ts";
+import { decoded, visible } from "../stack/operator-file.ts";
 import type { Output } from "./output.ts";
 
 /** Twice the size of the largest known rate cards. */

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
-import { outputNames } from "../constructs/stack-outputs.ts";
-import { releaseText } from "../release.ts";
+import { releaseText } from "../build/release/release.ts";
+import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { command } from "./command.ts";
 import { listOf } from "./output.ts";
 

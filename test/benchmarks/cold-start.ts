@@ -8,8 +8,8 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import * as z from "zod/mini";
 
-import { packageOptions } from "../../infra/bundled-packages.ts";
-import { projectRoot } from "../../infra/project-root.ts";
+import { packageOptions } from "../../infra/build/bundled-packages.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { median, type Figure, type Suite } from "./figures.ts";
 import { readLocalStack } from "./gateway.ts";
 import { shortName } from "./meter.ts";

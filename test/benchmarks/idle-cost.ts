@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { alarmsOf, metricsOfAlarm } from "../support/alarms.ts";
 import { synthesized } from "../support/synthesized.ts";
 import { prices } from "./prices.ts";

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import type { Figure, Suite } from "./figures.ts";
 import { load, type HttpCall } from "./http-load.ts";
 import {

@@ -1,5 +1,5 @@
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { startReceiver } from "../../infra/webhook-receiver.ts";
+import { startReceiver } from "../../infra/local/webhook-receiver.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { hourMs, minuteMs } from "../../shared/platform/clock.ts";
 import { newId } from "../../shared/platform/ids.ts";

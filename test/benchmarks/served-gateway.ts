@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 
 import * as z from "zod/mini";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { freePort } from "../support/ports.ts";

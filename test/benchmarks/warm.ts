@@ -7,7 +7,7 @@ import * as z from "zod/mini";
 import { localRegion } from "../../infra/local/connections.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
 import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/local-aws.ts";
-import { startReceiver } from "../../infra/webhook-receiver.ts";
+import { startReceiver } from "../../infra/local/webhook-receiver.ts";
 import { createClient } from "../../shared/api/client/client.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { kindOf } from "./canned-aws.ts";

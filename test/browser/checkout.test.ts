@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { faultsOn, it, watch } from "../support/browser.ts";
 import { card, checkout, startStripe, type TestStripe } from "../support/stripe.ts";
 

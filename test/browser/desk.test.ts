@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { beforeAll, expect } from "vitest";
 
-import { bundleForBrowser } from "../../infra/browser-bundle.ts";
+import { bundleForBrowser } from "../../infra/build/browser-bundle.ts";
 import { pages } from "../../infra/operator/desk/pages.ts";
 import { newPayment } from "../../shared/money/payments/create.ts";
 import { paymentPut } from "../../shared/money/payments/record.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { readConnections } from "../../infra/local/connections.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import type { KilledGateway } from "./killed-gateway.ts";
 import { between, type Random } from "./random.ts";

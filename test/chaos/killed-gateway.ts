@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 
 import * as z from "zod/mini";
 
+import { projectRoot } from "../../infra/build/project-root.ts";
 import type { LocalGatewayOptions } from "../../infra/local/gateway.ts";
-import { projectRoot } from "../../infra/project-root.ts";
 
 /** The options of a gateway in its own process. */
 export type KilledGatewayOptions = Pick<

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { buildSite, type SiteFiles } from "../../infra/docs/site.ts";
+import { buildSite, type SiteFiles } from "../../infra/build/docs/site.ts";
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { EventName } from "../../shared/api/contract/events.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";

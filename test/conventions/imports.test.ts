@@ -204,7 +204,7 @@ it("only tests import tests", () => {
 
 it("the tests of the endpoints run on any stage: they start no gateway, and inject no faults", () => {
   const isOfLaptop =
-    /^infra\/(gateway-stack|local\/)|^test\/support\/(faults|functions|idle-senders|own-|queues)/;
+    /^infra\/(stack\/gateway-stack|local\/(?!loopback|webhook-receiver))|^test\/support\/(faults|functions|idle-senders|own-|queues)/;
   expect(breaches(/^test\/endpoints\//, (imported) => !isOfLaptop.test(imported))).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { expect, it } from "vitest";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { mutations } from "../mutations/guards.ts";
 
 it.each(mutations)("the guard is there once, and so are its tests: $name", ({ file, from, tests }) => {

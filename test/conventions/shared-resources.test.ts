@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 
 import { expect, it } from "vitest";
 
-import type { Feed, Worker } from "../../infra/worker.ts";
-import { workers } from "../../infra/workers.ts";
+import type { Feed, Worker } from "../../infra/stack/worker.ts";
+import { workers } from "../../infra/stack/workers.ts";
 
 /** The rows of the page whose first cell is the name of a queue or a function, each with its other cells. */
 async function statedRows(): Promise<Map<string, string[]>> {

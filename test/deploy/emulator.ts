@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdir, open } from "node:fs/promises";
 import path from "node:path";
 
-import { projectRoot } from "../../infra/project-root.ts";
-import { pythonPrograms } from "../../infra/python-programs.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
 import { localhostNames } from "./program.ts";
 
@@ -38,7 +38,7 @@ export async function startEmulator(): Promise<Emulator> {
       LAMBDA_EXECUTOR: "local",
       // The MCP server calls the API of its stage.
       NODE_OPTIONS: `--import ${localhostNames}`,
-      // The quota of accounts that are not new. The tests of `infra/account.ts` check lower quotas.
+      // The quota of accounts that are not new. The tests of `infra/stack/account.ts` check lower quotas.
       LAMBDA_ACCOUNT_CONCURRENCY: "1000",
       // Calls that wait for a process occupy a thread, and running calls need more threads.
       MINISTACK_WORKER_THREADS: "512",

@@ -4,7 +4,7 @@ import path from "node:path";
 import type { TestProject } from "vitest/node";
 import * as z from "zod/mini";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
 import { provideStage } from "../support/deployed-stage.ts";
 import { startEmulator, workFolder } from "./emulator.ts";
@@ -49,7 +49,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     Object.assign(process.env, emulator.environment, { STAGES_FOLDER: stagesFolder });
     await rm(stagesFolder, { recursive: true, force: true });
     await mkdir(stagesFolder, { recursive: true });
-    await cp(path.join(projectRoot, "infra/stages"), stagesFolder, { recursive: true });
+    await cp(path.join(projectRoot, "infra/stack/stages"), stagesFolder, { recursive: true });
     // The emulator has no CloudFront whose address could be called.
     const prodFile = path.join(stagesFolder, "prod.json");
     const { firewall: _firewall, ...prod } = z

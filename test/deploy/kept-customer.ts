@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { ending, message, Organizations, outputOf, rowsOf } from "./stage-commands.ts";
 

@@ -6,7 +6,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { createClient, type Client } from "../../shared/api/client/client.ts";
 import { checkOutLastRelease } from "../mixed-versions/last-release.ts";
 import { isNightly } from "../support/second-opinions.ts";

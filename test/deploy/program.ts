@@ -4,7 +4,7 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 
 /** The file that a process loads to reach the names that the emulator gives APIs. */
 export const localhostNames = pathToFileURL(path.join(projectRoot, "test/deploy/localhost-names.ts")).href;

@@ -16,8 +16,8 @@ import {
 } from "@aws-sdk/client-secrets-manager";
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 
-import { timeToLiveField } from "../../infra/constructs/gateway-table.ts";
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { timeToLiveField } from "../../infra/stack/constructs/gateway-table.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { outputOf } from "./stage-commands.ts";
 
 /* The emulator has no replicas. These make what a replica has left in another region when the first one is lost. */

@@ -3,9 +3,9 @@ import path from "node:path";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { failedCreation } from "../../infra/failed-creation.ts";
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import { failedCreation } from "../../infra/stack/failed-creation.ts";
 import { isNightly } from "../support/second-opinions.ts";
 import { stackOf } from "./stage-changes.ts";
 import { deploymentTimeoutMs, destroy, operator, outputOf, smoke, statusOf } from "./stage-commands.ts";
@@ -48,7 +48,7 @@ describe("the stage prod of this repository", () => {
     async () => {
       const tableName = await outputOf("prod", outputNames.tableName);
       const stagesFolder = process.env["STAGES_FOLDER"] ?? "";
-      await cp(path.join(projectRoot, "infra/stages/prod.json"), path.join(stagesFolder, "prod.json"));
+      await cp(path.join(projectRoot, "infra/stack/stages/prod.json"), path.join(stagesFolder, "prod.json"));
       await expect(deploy("prod")).rejects.toThrow("accepts TLS 1.0: set domain");
       const assembly = assemblyOf("prod");
       await mustRunCdk(["deploy", "--app", assembly, "--all", "--require-approval", "never"]);

@@ -3,7 +3,7 @@ import { vi } from "vitest";
 import * as z from "zod/mini";
 
 import { connect } from "../../infra/operator/context.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import type { Client } from "../../shared/api/client/client.ts";
 import { patience } from "../support/patience.ts";
 import { localhostNames, mustRun, run, type Ended } from "./program.ts";

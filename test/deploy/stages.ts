@@ -1,6 +1,6 @@
 import path from "node:path";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { workFolder } from "./emulator.ts";
 import { mustRun, run, type Ended } from "./program.ts";
 
@@ -45,7 +45,7 @@ export async function deploy(
     preload,
   }: { folder?: string; validates?: boolean; replaces?: string; preload?: URL } = {},
 ): Promise<void> {
-  const args = ["infra/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
+  const args = ["infra/stack/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
   // A stage that kept its data has also kept its log groups.
   args.push("--import-existing-resources");
   if (replaces !== undefined) args.push("--allow-replacement", replaces);

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 
-import { pythonPrograms } from "../../infra/python-programs.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
 import { en16931Of } from "../../shared/money/invoices/en16931.ts";
 import type { DocumentRecord } from "../../shared/money/invoices/record.ts";
 import { invoice, reverseCharge } from "../support/invoices.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { guidePages } from "../../infra/docs/other-pages.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { guidePages } from "../../infra/build/docs/other-pages.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import type { Estimate, EstimateSmsRequest } from "../../shared/api/contract/estimates.ts";
 import { allSenderRules } from "../../shared/api/contract/sender-rules.ts";
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";

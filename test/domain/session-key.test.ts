@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 
 import { expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { hastenTimers } from "../support/hastened-timers.ts";
 

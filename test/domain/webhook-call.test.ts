@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { callWebhook, type CallResult } from "../../shared/webhooks/call.ts";
 import { newWebhookSecret } from "../../shared/webhooks/signature.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { sealingKeyIds } from "../../shared/platform/auth/sealed-text.ts";
 import { SealingKeyRecord } from "../../shared/platform/auth/sealing-key-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";

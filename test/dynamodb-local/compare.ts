@@ -4,7 +4,7 @@ import path from "node:path";
 
 import fc from "fast-check";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { responsesTo, difference, implementationAt, ownImplementation } from "./implementations.ts";
 import { sequencesFor } from "./random-requests.ts";
 

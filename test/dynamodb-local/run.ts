@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
 import { endpointTestsOf } from "../support/second-opinions.ts";
 import { compareWith } from "./compare.ts";

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, inject, it } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { allScopes, type Scope } from "../../shared/api/contract/scopes.ts";
 import { mcpTools } from "../../shared/api/openapi/tools.ts";
 import { call, Customer } from "../support/api.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { expect, inject, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { startReceiver } from "../../infra/webhook-receiver.ts";
+import { startReceiver } from "../../infra/local/webhook-receiver.ts";
 import { call } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 import { card, sendForm } from "../support/stripe.ts";
@@ -125,6 +125,8 @@ it("the README's addresses are the defaults of the gateway and the receiver", as
   );
   expect(ports).toEqual(new Set(["3000", "4000"]));
   expect(await readFile("infra/local/start.ts", "utf8")).toContain('portSetting("PORT", 3000)');
-  expect(await readFile("infra/demo/receive.ts", "utf8")).toContain('portSetting("RECEIVER_PORT", 4000)');
+  expect(await readFile("infra/local/demo/receive.ts", "utf8")).toContain(
+    'portSetting("RECEIVER_PORT", 4000)',
+  );
   expect(inject("baseUrl")).toMatch(/^http/);
 });

@@ -1,8 +1,8 @@
 import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { findSuppression } from "../../shared/notices/emails/suppression-record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { call, Customer, errorOf, type ApiResponse } from "../support/api.ts";

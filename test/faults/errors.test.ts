@@ -5,10 +5,10 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
 import { errorResponse } from "../../infra/local/local-aws.ts";
-import { forThisMachine, stageNamed } from "../../infra/stages/stage.ts";
+import { GatewayStack } from "../../infra/stack/gateway-stack.ts";
+import { forThisMachine, stageNamed } from "../../infra/stack/stages/stage.ts";
 import { suspendOrganization } from "../../shared/accounts/organizations/suspension.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";

@@ -4,8 +4,8 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 
 import type { AwsHandler, AwsRequest, AwsResponse } from "../../infra/local/local-aws.ts";
 import { recordsPermissions } from "../../infra/local/permission-records.ts";
-import { roles, rolesOf, type Role } from "../../infra/operator-roles.ts";
 import { commands } from "../../infra/operator/command-line.ts";
+import { roles, rolesOf, type Role } from "../../infra/stack/operator-roles.ts";
 import { sealAuditLogs } from "../../shared/accounts/audit-logs.ts";
 import { KycSubmission } from "../../shared/api/contract/kyc.ts";
 import { readBilling } from "../../shared/money/payments/billing-record.ts";

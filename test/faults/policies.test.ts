@@ -8,7 +8,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
 import { type LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import type { Campaign } from "../../shared/api/contract/campaigns.ts";
 import { isApprovedSenderId } from "../../shared/messages/sender-ids/names.ts";

@@ -4,10 +4,10 @@ import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { synthesizeLocalStack } from "../../infra/local/synthesize.ts";
-import { projectRoot } from "../../infra/project-root.ts";
-import { pythonPrograms } from "../../infra/python-programs.ts";
 import { createClient } from "../../shared/api/client/client.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";
 

@@ -7,10 +7,10 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { fitToAccount } from "../../infra/account.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
-import type { Worker } from "../../infra/worker.ts";
-import { workers } from "../../infra/workers.ts";
+import { fitToAccount } from "../../infra/stack/account.ts";
+import { stageNamed, type Stage } from "../../infra/stack/stages/stage.ts";
+import type { Worker } from "../../infra/stack/worker.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 
 const dev = stageNamed("dev");
@@ -75,7 +75,7 @@ it("knows the worker of every queue", () => {
 
 /** Returns the errors of the CDK's entry when it rejects a stage. */
 async function refusal(stage: string, settings: Record<string, string>): Promise<string> {
-  const args = ["infra/app.ts"];
+  const args = ["infra/stack/app.ts"];
   const env = { ...process.env, ...settings, CDK_CONTEXT_JSON: JSON.stringify({ stage }) };
   const { stderr } = await promisify(execFile)(process.execPath, args, { env }).then(
     () => Promise.reject(new Error("it was not rejected")),

@@ -12,7 +12,7 @@ import { DynamoDBDocumentClient, GetCommand } from "@aws-sdk/lib-dynamodb";
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, expect, it } from "vitest";
 
-import { checkAdoptedTable } from "../../infra/adopted-table.ts";
+import { checkAdoptedTable } from "../../infra/stack/adopted-table.ts";
 import { sealingKeyIds } from "../../shared/platform/auth/sealed-text.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { encryptionKeyArn, stageOfData as stage } from "../support/stage-of-data.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 
-import { pascalCase } from "../../infra/constructs/names.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { pascalCase } from "../../infra/stack/constructs/names.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { EvaluatedAlarm, fires, type Situation } from "../support/alarm-evaluation.ts";
 import { alarmsOf, alarmsOfOutage } from "../support/alarms.ts";
 import { synthesized } from "../support/synthesized.ts";

@@ -4,8 +4,8 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { metricNames } from "../../shared/platform/metrics.ts";
 import { alarmsOf, alarmsOfOutage, metricsOfAlarm, type AlarmInTemplate } from "../support/alarms.ts";
 import { synthesized } from "../support/synthesized.ts";
@@ -147,7 +147,7 @@ it("makes all alarms in one place", async () => {
     const source = await readFile(file, "utf8");
     if (/new (Cfn)?Alarm\(|\.createAlarm\(/.test(source)) makers.push(file);
   }
-  expect(makers).toEqual(["infra/constructs/alarms.ts"]);
+  expect(makers).toEqual(["infra/stack/constructs/alarms.ts"]);
 });
 
 it("sends alarms to the addresses of the stage, and has the same alarms without addresses", () => {

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { kebabCase } from "../../infra/constructs/names.ts";
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { kebabCase } from "../../infra/stack/constructs/names.ts";
 import { operations } from "../../shared/api/routes.ts";
 import { fontFiles } from "../../shared/money/invoices/fonts.ts";
 import { invoice } from "../support/invoices.ts";
@@ -40,7 +40,7 @@ async function runInCopy(copy: string, script: string): Promise<void> {
 }
 
 async function bundleCopy(copy: string): Promise<void> {
-  await runInCopy(copy, 'import("./infra/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())');
+  await runInCopy(copy, 'import("./infra/build/bundle.ts").then(({ bundleFunctions }) => bundleFunctions())');
 }
 
 /** Copies the sources of bundles, and returns the folder of the copy. */
@@ -100,7 +100,7 @@ it("bundles again only when a source has changed or the last build did not end",
   const original = await readFile(bundleFile, "utf8");
   // The same decision as that of `bundleFunctions`, with a build that takes no time.
   const build = `async () => require("node:fs").writeFileSync(${JSON.stringify(bundleFile)}, "built")`;
-  const script = `import("./infra/build-once.ts").then(({ buildOnce }) => buildOnce("functions", "", ${build}))`;
+  const script = `import("./infra/build/build-once.ts").then(({ buildOnce }) => buildOnce("functions", "", ${build}))`;
   const bundledAgain = async (): Promise<boolean> => {
     await writeFile(bundleFile, "kept");
     await runInCopy(copy, script);

@@ -12,7 +12,7 @@ const pages = [
   "infra/SCALE.md",
   "infra/local/README.md",
   "infra/operator/README.md",
-  "infra/stages/README.md",
+  "infra/stack/stages/README.md",
   "shared/tenancy/audit-log/README.md",
   "shared/messages/callbacks/README.md",
   "shared/carriers/README.md",

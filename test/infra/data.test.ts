@@ -2,8 +2,8 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import type { StageSettings } from "../../infra/stages/settings.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import type { StageSettings } from "../../infra/stack/stages/settings.ts";
 import { roleWith } from "../support/roles.ts";
 import { encryptionKeyArn, stageOfData } from "../support/stage-of-data.ts";
 import { synthesized } from "../support/synthesized.ts";

@@ -5,8 +5,8 @@ import path from "node:path";
 
 import { expect, it } from "vitest";
 
-import { deployArguments } from "../../infra/deploy-arguments.ts";
-import { releaseText } from "../../infra/release.ts";
+import { releaseText } from "../../infra/build/release/release.ts";
+import { deployArguments } from "../../infra/stack/deploy-arguments.ts";
 
 const onAssembly = ["deploy", "--app", ".build/cdk.out"];
 const never = ["--require-approval", "never"];
@@ -88,7 +88,7 @@ it.each([
       CDK_CONTEXT_JSON: JSON.stringify({ stage: name }),
     };
     const { code, stderr } = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
-      execFile(process.execPath, ["infra/app.ts"], { env }, (error, _, text) => {
+      execFile(process.execPath, ["infra/stack/app.ts"], { env }, (error, _, text) => {
         resolve({ code: error?.code, stderr: text });
       });
     });

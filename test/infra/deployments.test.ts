@@ -2,9 +2,9 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { pascalCase } from "../../infra/constructs/names.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
-import { workers } from "../../infra/workers.ts";
+import { pascalCase } from "../../infra/stack/constructs/names.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { log } from "../../shared/platform/log.ts";
 import { synthesize, synthesized } from "../support/synthesized.ts";
 

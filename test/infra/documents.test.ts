@@ -2,8 +2,8 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { fullStage } from "../support/full-stage.ts";
 import { roleWith } from "../support/roles.ts";
 import { synthesized } from "../support/synthesized.ts";

@@ -2,7 +2,7 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { stageNamed, type Stage } from "../../infra/stack/stages/stage.ts";
 import { ApiError, errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { ErrorBody } from "../../shared/api/contract/primitives.ts";
 import { routes } from "../../shared/api/routes.ts";

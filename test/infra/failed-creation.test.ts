@@ -17,8 +17,8 @@ import {
 import { mockClient } from "aws-sdk-client-mock";
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { failedCreation, removeFailedCreation } from "../../infra/failed-creation.ts";
 import { unconfirmed } from "../../infra/operator/alarm-addressees.ts";
+import { failedCreation, removeFailedCreation } from "../../infra/stack/failed-creation.ts";
 
 /* The removal of a stack whose creation failed, in the states of AWS that the emulator does not have. */
 

@@ -2,10 +2,10 @@ import { readdir, readFile, stat } from "node:fs/promises";
 
 import { expect, it } from "vitest";
 
-import { Access, tableActions } from "../../infra/access.ts";
-import { bundleFolder } from "../../infra/bundle-folder.ts";
-import { kebabCase } from "../../infra/constructs/names.ts";
-import { workers } from "../../infra/workers.ts";
+import { bundleFolder } from "../../infra/build/bundle-folder.ts";
+import { Access, tableActions } from "../../infra/stack/access.ts";
+import { kebabCase } from "../../infra/stack/constructs/names.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { fallbackRoute, operations } from "../../shared/api/routes.ts";
 
 /*

@@ -2,9 +2,9 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import type { StackTemplates } from "../../infra/nested-stacks.ts";
-import { keptTypes } from "../../infra/replacements.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import type { StackTemplates } from "../../infra/stack/nested-stacks.ts";
+import { keptTypes } from "../../infra/stack/replacements.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { synthesized } from "../support/synthesized.ts";
 
 /*

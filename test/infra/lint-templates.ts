@@ -6,11 +6,11 @@ import path from "node:path";
 import { App } from "aws-cdk-lib";
 import { AwsSolutionsChecks, ServerlessChecks } from "cdk-nag";
 
-import { bundleFunctions } from "../../infra/bundle.ts";
-import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { projectRoot } from "../../infra/project-root.ts";
-import { hasPython, pythonPrograms } from "../../infra/python-programs.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { bundleFunctions } from "../../infra/build/bundle.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { hasPython, pythonPrograms } from "../../infra/build/python-programs.ts";
+import { GatewayStack } from "../../infra/stack/gateway-stack.ts";
+import { stageNamed, type Stage } from "../../infra/stack/stages/stage.ts";
 import { fullStage } from "../support/full-stage.ts";
 import { isNightly } from "../support/second-opinions.ts";
 
@@ -67,7 +67,7 @@ function groupsOfLikeSize(files: readonly string[], count: number): string[][] {
 }
 
 await bundleFunctions();
-const names = readdirSync(path.join(projectRoot, "infra/stages"))
+const names = readdirSync(path.join(projectRoot, "infra/stack/stages"))
   .filter((file) => file.endsWith(".json"))
   .map((file) => path.basename(file, ".json"))
   // No one deploys it.

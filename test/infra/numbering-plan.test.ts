@@ -4,7 +4,7 @@ import metadata from "libphonenumber-js/metadata.max.json";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { readCallingCodes } from "../../infra/calling-codes.ts";
+import { readCallingCodes } from "../../infra/build/calling-codes.ts";
 import type { NumberType } from "../../shared/api/contract/phone-numbers.ts";
 import { isPossibleNumber } from "../../shared/api/contract/written-numbers.ts";
 import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";

@@ -5,9 +5,15 @@ import * as z from "zod/mini";
 
 import { deniedPermission } from "../../infra/local/permissions.ts";
 import { Condition, type Statement } from "../../infra/local/template.ts";
-import { hiddenFields, readableAttributes, roles, rolesOf, type Role } from "../../infra/operator-roles.ts";
 import { commands } from "../../infra/operator/command-line.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import {
+  hiddenFields,
+  readableAttributes,
+  roles,
+  rolesOf,
+  type Role,
+} from "../../infra/stack/operator-roles.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { SenderIdRecord } from "../../shared/messages/sender-ids/record.ts";
 import { storedNameOf } from "../../shared/platform/table/stored-names.ts";

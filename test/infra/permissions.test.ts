@@ -1,9 +1,9 @@
 import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 
-import { pascalCase } from "../../infra/constructs/names.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
-import { workers } from "../../infra/workers.ts";
+import { pascalCase } from "../../infra/stack/constructs/names.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { routes } from "../../shared/api/routes.ts";
 import type { Route } from "../../shared/api/routes/route.ts";
 import { functionsWith, roleStatements, tableAccess } from "../support/function-roles.ts";

@@ -6,9 +6,9 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { projectRoot } from "../../infra/project-root.ts";
-import { notesOf, releasedChangelog } from "../../infra/release/changelog.ts";
-import { packNpmPackage } from "../../infra/sdks/npm.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { notesOf, releasedChangelog } from "../../infra/build/release/changelog.ts";
+import { packNpmPackage } from "../../infra/build/sdks/npm.ts";
 import examples from "../../shared/api/contract/examples.json" with { type: "json" };
 import { apiVersion } from "../../shared/api/contract/version.ts";
 

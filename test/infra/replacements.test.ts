@@ -1,7 +1,7 @@
 import type { ResourceChange } from "@aws-sdk/client-cloudformation";
 import { expect, it } from "vitest";
 
-import { stopReason } from "../../infra/replacements.ts";
+import { stopReason } from "../../infra/stack/replacements.ts";
 
 const table = {
   LogicalResourceId: "TableCD117FA1",

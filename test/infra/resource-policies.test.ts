@@ -2,7 +2,7 @@ import { Match, type Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { synthesized } from "../support/synthesized.ts";
 
 /*

@@ -2,9 +2,9 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { pascalCase } from "../../infra/constructs/names.ts";
 import { deniedPermission } from "../../infra/local/permissions.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { pascalCase } from "../../infra/stack/constructs/names.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { operations } from "../../shared/api/routes.ts";
 import { functionsWith, roleStatements } from "../support/function-roles.ts";
 import { roleWith } from "../support/roles.ts";

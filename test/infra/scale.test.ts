@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 
 import { expect, it } from "vitest";
 
-import { pascalCase } from "../../infra/constructs/names.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
-import type { Worker } from "../../infra/worker.ts";
-import { workers } from "../../infra/workers.ts";
+import { pascalCase } from "../../infra/stack/constructs/names.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
+import type { Worker } from "../../infra/stack/worker.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { idleCosts, sumOfCosts } from "../benchmarks/idle-cost.ts";
 import { synthesized } from "../support/synthesized.ts";
 

@@ -3,8 +3,8 @@ import type { Template } from "aws-cdk-lib/assertions";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { shadowedRouteKeys } from "../../infra/constructs/gateway-api.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { shadowedRouteKeys } from "../../infra/stack/constructs/gateway-api.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { synthesized } from "../support/synthesized.ts";
 
 let stack: Stack;

@@ -4,9 +4,9 @@ import path from "node:path";
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { publishedBrand, withBrandImages } from "../../infra/stages/brand.ts";
-import { StageSettings } from "../../infra/stages/settings.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { publishedBrand, withBrandImages } from "../../infra/stack/stages/brand.ts";
+import { StageSettings } from "../../infra/stack/stages/settings.ts";
+import { stageNamed, type Stage } from "../../infra/stack/stages/stage.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -238,7 +238,7 @@ describe("the images of a brand", () => {
 });
 
 it("describes every setting in the README", async () => {
-  const readme = await readFile("infra/stages/README.md", "utf8");
+  const readme = await readFile("infra/stack/stages/README.md", "utf8");
   const described = [...readme.matchAll(/^\| (`.*?) \|/gm)].flatMap(([, cell = ""]) =>
     cell.split(",").map((name) => name.replaceAll("`", "").trim()),
   );

@@ -4,7 +4,7 @@ import { createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer, password } from "../support/api.ts";
 import { linkIn } from "../support/emails.ts";
 

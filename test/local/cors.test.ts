@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { GatewayStack } from "../../infra/gateway-stack.ts";
 import { startLocalGateway, type LocalGateway } from "../../infra/local/gateway.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { GatewayStack } from "../../infra/stack/gateway-stack.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { call, Customer } from "../support/api.ts";
 import { testApp } from "../support/test-app.ts";
 

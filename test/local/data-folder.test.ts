@@ -9,10 +9,10 @@ import { promisify } from "node:util";
 
 import { afterEach, beforeEach, expect, inject, it, vi } from "vitest";
 
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { readConnections } from "../../infra/local/connections.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
-import { projectRoot } from "../../infra/project-root.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer } from "../support/api.ts";
 import { patience } from "../support/patience.ts";
 
@@ -136,7 +136,12 @@ it.each(["", "{", '{"dynamodb":"http://127.0.0.1:1/","sqs":"http://127.0.0.1:1/"
 );
 
 it("starts in watch mode, in which Node reports the files of threads as messages", async () => {
-  const command = ["--require", "./infra/program.cjs", "--watch-path=infra/stages", "infra/local/start.ts"];
+  const command = [
+    "--require",
+    "./infra/program.cjs",
+    "--watch-path=infra/stack/stages",
+    "infra/local/start.ts",
+  ];
   const missing = path.join(dataFolder, "missing", "parents");
   const env = { PATH: process.env["PATH"], DATA_DIR: missing, PORT: "0" };
   const watching = spawn(process.execPath, command, { cwd: projectRoot, env });

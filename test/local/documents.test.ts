@@ -60,7 +60,7 @@ async function start(
   aws.allow({
     ...rest,
     name: "Worker",
-    description: "Permissions: worker in infra/permissions.txt",
+    description: "Permissions: worker in infra/stack/permissions.txt",
     statements,
   });
   for (const [name, value] of Object.entries({
@@ -150,7 +150,7 @@ describe("a function's role must allow", () => {
     await start(allowed);
     await expect(storeDocument(invoice())).rejects.toThrow(
       "not authorized to perform s3:PutObject on Documents/numbers/INV-2026-000042.json. " +
-        "Permissions: worker in infra/permissions.txt",
+        "Permissions: worker in infra/stack/permissions.txt",
     );
   });
 

@@ -11,7 +11,7 @@ import * as z from "zod/mini";
 import { localCredentials, readConnections } from "../../infra/local/connections.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { functionNamed } from "../support/functions.ts";
 import { patience } from "../support/patience.ts";

@@ -8,7 +8,7 @@ import { afterEach, expect, it, vi } from "vitest";
 
 import { corsOf } from "../../infra/local/cors.ts";
 import { HttpApi } from "../../infra/local/http-api.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 

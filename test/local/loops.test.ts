@@ -3,9 +3,9 @@ import { rm } from "node:fs/promises";
 import { GetQueueAttributesCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { afterEach, expect, inject, it, vi } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
 import type { AwsRequest } from "../../infra/local/local-aws.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Customer } from "../support/api.ts";
 import { changedAssembly } from "../support/changed-assembly.ts";

@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import { Stripe } from "stripe";
 import { expect, it, onTestFinished, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { patience } from "../support/patience.ts";
 import { freePort } from "../support/ports.ts";
 import {

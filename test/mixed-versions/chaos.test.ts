@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, expect, it } from "vitest";
 
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
-import { projectRoot } from "../../infra/project-root.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import { Carriers } from "../chaos/carriers.ts";
 import { killUnderLoad, useTableOf } from "../chaos/kill-under-load.ts";

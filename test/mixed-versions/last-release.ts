@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 
 import * as z from "zod/mini";
 
+import { projectRoot } from "../../infra/build/project-root.ts";
 import type * as synthesize from "../../infra/local/synthesize.ts";
-import { projectRoot } from "../../infra/project-root.ts";
 import * as presentCarrierPath from "../model/carrier-path.ts";
 import type { CarrierPath } from "../model/carriers.ts";
 import * as present from "../model/money-path.ts";

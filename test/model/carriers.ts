@@ -1,4 +1,4 @@
-import { workers } from "../../infra/workers.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { callbackJob, type CallbackJob } from "../../shared/messages/callbacks/callback-job.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
 import { MessageRecord, type FinalDelivery } from "../../shared/messages/message/record.ts";

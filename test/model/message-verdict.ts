@@ -1,4 +1,4 @@
-import { workers } from "../../infra/workers.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { maxClockErrorMs } from "./lambda.ts";

@@ -1,4 +1,4 @@
-import { workers } from "../../infra/workers.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { comparePayments, visitPayments } from "../../shared/money/payments/reconcile.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";

@@ -4,7 +4,7 @@ import path from "node:path";
 
 import * as z from "zod/mini";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { mutations, type Mutation } from "./guards.ts";
 
 /*

@@ -4,10 +4,10 @@ import path from "node:path";
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { connect } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { execute } from "../../infra/operator/run.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { readPayment } from "../../shared/money/payments/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

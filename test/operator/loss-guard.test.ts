@@ -4,7 +4,7 @@ import path from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { findCurrentVersion } from "../../shared/money/prices/record.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import type { Customer } from "../support/api.ts";

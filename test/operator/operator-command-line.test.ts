@@ -7,9 +7,9 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { kebabCase } from "../../infra/constructs/names.ts";
 import { commands } from "../../infra/operator/command-line.ts";
 import { errorText } from "../../infra/operator/error-text.ts";
+import { kebabCase } from "../../infra/stack/constructs/names.ts";
 import { operator, operatorProcess, understand, unwrapped } from "../support/operator.ts";
 
 /** A folder in which no gateway has run: these command lines need none. */

@@ -4,10 +4,10 @@ import path from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { connectionsFile } from "../../infra/local/connections.ts";
 import { searchOrganizations } from "../../infra/operator/organization.ts";
 import { Output } from "../../infra/operator/output.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { transferReference } from "../../shared/money/payments/record.ts";
 import { config } from "../../shared/platform/config.ts";
 import { keys } from "../../shared/platform/table/keys.ts";

@@ -2,7 +2,7 @@ import { SendMessageCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { listInbound } from "../../shared/messages/inbound/list.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { assignNumber } from "../../shared/messages/numbers/record.ts";

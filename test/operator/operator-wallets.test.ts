@@ -4,7 +4,7 @@ import path from "node:path";
 import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";

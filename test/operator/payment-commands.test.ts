@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { noticeOf, paymentsCompared } from "../../shared/figures/operators/record.ts";
 import { newPayment } from "../../shared/money/payments/create.ts";
 import { findPayment, paymentPut, type PaymentRecord } from "../../shared/money/payments/record.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 
 import { beforeAll, expect, it } from "vitest";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { noFigures, noMessages, noUsage, sumAs, writeFigures } from "../../shared/messages/counts/figures.ts";
 import { dayMs, hourMs, minuteMs } from "../../shared/platform/clock.ts";

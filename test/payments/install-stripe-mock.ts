@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 
 /** Its OpenAPI document is that of Stripe's version 2026-08-26. */
 const version = "v0.203.0";

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { freePort, waitForPort } from "../support/ports.ts";
 import { stripeMockFile } from "./install-stripe-mock.ts";
 

@@ -8,7 +8,7 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { hasPython, pythonPrograms } from "../../infra/python-programs.ts";
+import { hasPython, pythonPrograms } from "../../infra/build/python-programs.ts";
 import { message } from "../benchmarks/served-gateway.ts";
 import { Smsc } from "../carriers/smsc.ts";
 import { freePort, waitForPort } from "../support/ports.ts";

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
-import { packNpmPackage } from "../../infra/sdks/npm.ts";
+import { packNpmPackage } from "../../infra/build/sdks/npm.ts";
 import { verifyWebhook } from "../../shared/api/client/verify-webhook.ts";
 import { patience } from "../support/patience.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { pythonPrograms } from "../../infra/python-programs.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
 import recorded from "../../shared/api/contract/examples.json" with { type: "json" };
 import { openAccount, runProgram } from "./account.ts";
 import { generatorJar } from "./openapi-generator.ts";

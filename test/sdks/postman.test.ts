@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { writePostmanCollection } from "../../infra/sdks/postman.ts";
+import { writePostmanCollection } from "../../infra/build/sdks/postman.ts";
 import { openAccount, type Account } from "./account.ts";
 
 const run = promisify(execFile);

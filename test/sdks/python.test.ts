@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-import { pythonPrograms } from "../../infra/python-programs.ts";
-import { writeWheel } from "../../infra/sdks/wheel.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
+import { writeWheel } from "../../infra/build/sdks/wheel.ts";
 import { startScriptedServer, type ScriptedResponse } from "../support/scripted-server.ts";
 import { firstCall, openAccount, runProgram, type Account } from "./account.ts";
 

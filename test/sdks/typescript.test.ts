@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod/mini";
 
-import { packNpmPackage } from "../../infra/sdks/npm.ts";
+import { packNpmPackage } from "../../infra/build/sdks/npm.ts";
 import { firstCall, openAccount, runProgram, type Account } from "./account.ts";
 
 const run = promisify(execFile);

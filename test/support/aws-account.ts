@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 
 /** The identity whose credentials a program in the account has. */
 export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";

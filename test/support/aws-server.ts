@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 import { vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 
 /** A request as it came over the wire. */
 interface Received {

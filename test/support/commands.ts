@@ -13,8 +13,8 @@ import * as ses from "@aws-sdk/client-sesv2";
 import * as sts from "@aws-sdk/client-sts";
 import * as z from "zod/mini";
 
-import { deployArguments } from "../../infra/deploy-arguments.ts";
 import { commands } from "../../infra/operator/command-line.ts";
+import { deployArguments } from "../../infra/stack/deploy-arguments.ts";
 import { understand, wordsOf } from "./operator.ts";
 
 /*

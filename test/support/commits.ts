@@ -3,7 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 
 async function run(program: string, ...args: string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(program, args, { cwd: projectRoot });

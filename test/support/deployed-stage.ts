@@ -1,8 +1,8 @@
 import type { TestProject } from "vitest/node";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { connect } from "../../infra/operator/context.ts";
-import { stageNamed } from "../../infra/stages/stage.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import { stageNamed } from "../../infra/stack/stages/stage.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 /** The addresses and settings of a deployed stage for the tests of the endpoints. */

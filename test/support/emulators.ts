@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/references.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 

@@ -1,5 +1,5 @@
-import { StageSettings } from "../../infra/stages/settings.ts";
-import type { Stage } from "../../infra/stages/stage.ts";
+import { StageSettings } from "../../infra/stack/stages/settings.ts";
+import type { Stage } from "../../infra/stack/stages/stage.ts";
 
 /** A stage with all optional features, in a region other than that of CloudFront's own resources. */
 export const fullStage: Stage = {

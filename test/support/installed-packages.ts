@@ -3,10 +3,10 @@ import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 
-import { buildOnce } from "../../infra/build-once.ts";
-import { projectRoot } from "../../infra/project-root.ts";
-import { hasPython } from "../../infra/python-programs.ts";
-import { pythonVersion } from "../../infra/sdks/python-version.ts";
+import { buildOnce } from "../../infra/build/build-once.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { hasPython } from "../../infra/build/python-programs.ts";
+import { pythonVersion } from "../../infra/build/sdks/python-version.ts";
 
 const run = promisify(execFile);
 

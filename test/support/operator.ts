@@ -5,12 +5,12 @@ import { CommanderError } from "commander";
 import { expect, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { outputNames } from "../../infra/constructs/stack-outputs.ts";
 import { localCredentials } from "../../infra/local/connections.ts";
 import { commandLine, type Order } from "../../infra/operator/command-line.ts";
 import { connect } from "../../infra/operator/context.ts";
 import { Output } from "../../infra/operator/output.ts";
 import { runCommandLine } from "../../infra/operator/run.ts";
+import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
 import type { QueueName } from "../../shared/platform/queue-names.ts";
 import { patience } from "./patience.ts";
 

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import path from "node:path";
 
-import { projectRoot } from "../../infra/project-root.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 
 /*
  * All tests of the endpoints run on the local gateway in each run. MiniStack and Amazon's DynamoDB Local are second opinions

@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
-import { StageSettings } from "../../infra/stages/settings.ts";
-import { stageNamed, type Stage } from "../../infra/stages/stage.ts";
+import { StageSettings } from "../../infra/stack/stages/settings.ts";
+import { stageNamed, type Stage } from "../../infra/stack/stages/stage.ts";
 
 export const encryptionKeyArn = "arn:aws:kms:eu-west-1:123456789012:key/7f1d";
 

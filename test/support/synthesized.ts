@@ -4,10 +4,10 @@ import path from "node:path";
 import { cx_api } from "aws-cdk-lib";
 import { Template } from "aws-cdk-lib/assertions";
 
-import { GatewayStack } from "../../infra/gateway-stack.ts";
-import { stackTemplates, type StackTemplates } from "../../infra/nested-stacks.ts";
-import { projectRoot } from "../../infra/project-root.ts";
-import type { Stage } from "../../infra/stages/stage.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
+import { GatewayStack } from "../../infra/stack/gateway-stack.ts";
+import { stackTemplates, type StackTemplates } from "../../infra/stack/nested-stacks.ts";
+import type { Stage } from "../../infra/stack/stages/stage.ts";
 import { testApp } from "./test-app.ts";
 import { wholeTemplate } from "./whole-template.ts";
 

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 import { vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { patience } from "./patience.ts";
 
 interface ReceivedCall {

@@ -1,6 +1,6 @@
 import { Template } from "aws-cdk-lib/assertions";
 
-import { flatTemplate } from "../../infra/nested-stacks.ts";
+import { flatTemplate } from "../../infra/stack/nested-stacks.ts";
 
 /**
  * A synthesized stack with the resources of its nested stacks among its own. Use it for assertions that do not depend on

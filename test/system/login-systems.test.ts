@@ -8,8 +8,8 @@ import { Script } from "node:vm";
 
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 
-import { pythonPrograms } from "../../infra/python-programs.ts";
-import { writeWheel } from "../../infra/sdks/wheel.ts";
+import { pythonPrograms } from "../../infra/build/python-programs.ts";
+import { writeWheel } from "../../infra/build/sdks/wheel.ts";
 import { Customer } from "../support/api.ts";
 import { installPackages } from "../support/installed-packages.ts";
 import { isNightly } from "../support/second-opinions.ts";

@@ -9,8 +9,8 @@ import { promisify } from "node:util";
 
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
-import { recordExamples } from "../../infra/openapi/examples.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { recordExamples } from "../../infra/local/recordings/examples.ts";
 import type { DocumentedOperation } from "../../shared/api/openapi/document.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";

@@ -4,11 +4,11 @@ import path from "node:path";
 
 import { expect, it, onTestFinished } from "vitest";
 
-import { bundleFunctions } from "../../infra/bundle.ts";
-import { GatewayStack } from "../../infra/gateway-stack.ts";
+import { bundleFunctions } from "../../infra/build/bundle.ts";
 import { startLocalGateway } from "../../infra/local/gateway.ts";
 import { localAssembly } from "../../infra/local/synthesize.ts";
-import { forThisMachine, stageNamed, stagesFolder, type Stage } from "../../infra/stages/stage.ts";
+import { GatewayStack } from "../../infra/stack/gateway-stack.ts";
+import { forThisMachine, stageNamed, stagesFolder, type Stage } from "../../infra/stack/stages/stage.ts";
 import { Customer } from "../support/api.ts";
 import { payByCard } from "../support/payments.ts";
 import { testApp } from "../support/test-app.ts";

@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import type { Carrier, SubmitResult } from "../../shared/carriers/carrier.ts";
 import { hastenTimers } from "../support/hastened-timers.ts";
 

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { dictionary } from "@zxcvbn-ts/language-common";
 import { expect, it } from "vitest";
 
-import { packedFile, packedModule, packedPasswords } from "../../infra/common-passwords.ts";
+import { packedFile, packedModule, packedPasswords } from "../../infra/build/common-passwords.ts";
 import { isCommonPassword } from "../../shared/accounts/passwords/common-passwords.ts";
 
 const email = "ada.lovelace@engines.example";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 
 /*

@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 
 import { beforeEach, describe, expect, it } from "vitest";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { kindNames, kinds, message, password, startCarrierServers } from "../support/http-carrier-kinds.ts";
 import { HttpCarrier, says } from "../support/http-carrier.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { readRanges } from "../../infra/characters.ts";
+import { readRanges } from "../../infra/build/characters.ts";
 import characters from "../../shared/money/invoices/characters.json" with { type: "json" };
 import { renderPdf } from "../../shared/money/invoices/pdf.ts";
 import { invoice } from "../support/invoices.ts";

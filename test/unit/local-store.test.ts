@@ -12,12 +12,12 @@ import * as z from "zod/mini";
 
 import type { Permissions } from "../../infra/local/aws-requests.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { StorePort, type ServiceResponse } from "../../infra/local/store/port.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
 import { patience } from "../support/patience.ts";
 
 const permissions: Permissions = {
-  description: "Permissions: sendSms in infra/permissions.txt",
+  description: "Permissions: sendSms in infra/stack/permissions.txt",
   statements: [
     {
       Effect: "Allow",
@@ -112,7 +112,7 @@ it("a function's port rejects what its role does not allow", async () => {
   expect(JSON.parse(body)).toEqual({
     __type: "AccessDeniedException",
     message:
-      "not authorized to perform dynamodb:GetItem on WALLET#*. Permissions: sendSms in infra/permissions.txt",
+      "not authorized to perform dynamodb:GetItem on WALLET#*. Permissions: sendSms in infra/stack/permissions.txt",
   });
   const { body: rejected } = await openPort().store.send("sqs", "CreateQueue", '{"QueueName":"Mine"}');
   expect(rejected).toContain("not authorized to perform sqs:CreateQueue");

@@ -4,7 +4,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { mcpTools, type Tool } from "../../shared/api/openapi/tools.ts";
 import { operations } from "../../shared/api/routes.ts";
 import { callTool } from "../../shared/pages/mcp/call-tool.ts";

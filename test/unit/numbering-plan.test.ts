@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { getCountries } from "libphonenumber-js/max";
 import { expect, it } from "vitest";
 
-import { readCallingCodes } from "../../infra/calling-codes.ts";
-import { projectRoot } from "../../infra/project-root.ts";
+import { readCallingCodes } from "../../infra/build/calling-codes.ts";
+import { projectRoot } from "../../infra/build/project-root.ts";
 import { Country } from "../../shared/api/contract/countries.ts";
 import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 

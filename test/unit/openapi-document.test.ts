@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 
 import { describe, expect, it } from "vitest";
 
-import { pageTables, tablePattern } from "../../infra/openapi/page-tables.ts";
+import { pageTables, tablePattern } from "../../infra/local/recordings/page-tables.ts";
 import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { AddPaymentMethodRequest } from "../../shared/api/contract/payments.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 
-import { parseJson } from "../../infra/operator-file.ts";
+import { parseJson } from "../../infra/stack/operator-file.ts";
 
 it("a mistake at the end of a long file takes no longer to find", () => {
   const lines = "1,\n".repeat(100_000);

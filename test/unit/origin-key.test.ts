@@ -5,7 +5,7 @@ import type { APIGatewayRequestAuthorizerEventV2 } from "aws-lambda";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { handler } from "../../functions/firewall/check-origin.ts";
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 
 const key = "k".repeat(64);

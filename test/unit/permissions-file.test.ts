@@ -2,10 +2,16 @@ import { readFileSync } from "node:fs";
 
 import { describe, expect, it } from "vitest";
 
-import { capabilities, linesOf, permissionsFile, readEntries, tableActions } from "../../infra/access.ts";
 import { kindsOfAccess } from "../../infra/local/permissions.ts";
-import { accessNameOf, roles } from "../../infra/operator-roles.ts";
-import { workers } from "../../infra/workers.ts";
+import {
+  capabilities,
+  linesOf,
+  permissionsFile,
+  readEntries,
+  tableActions,
+} from "../../infra/stack/access.ts";
+import { accessNameOf, roles } from "../../infra/stack/operator-roles.ts";
+import { workers } from "../../infra/stack/workers.ts";
 import { routes } from "../../shared/api/routes.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 import { keyFamilies } from "../../shared/platform/table/key-families.ts";

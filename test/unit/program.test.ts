@@ -14,7 +14,9 @@ it("every program that people start is prepared", async () => {
   for (const name of ["start", "dev", "demo", "receiver", "deploy", "operator", "smoke"]) {
     expect(scripts[name], name).toContain("node --require ./infra/program.cjs ");
   }
-  expect(await readFile("cdk.json", "utf8")).toContain('"node --require ./infra/program.cjs infra/app.ts"');
+  expect(await readFile("cdk.json", "utf8")).toContain(
+    '"node --require ./infra/program.cjs infra/stack/app.ts"',
+  );
 });
 
 it("a variable without a value is not set", async () => {

@@ -1,7 +1,7 @@
 import type { Context } from "aws-lambda";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
-import { kebabCase } from "../../infra/constructs/names.ts";
+import { kebabCase } from "../../infra/stack/constructs/names.ts";
 import { authentication, type Caller } from "../../shared/accounts/callers/authenticate.ts";
 import { allScopes, scopesOfRole } from "../../shared/api/contract/scopes.ts";
 import { routes } from "../../shared/api/routes.ts";

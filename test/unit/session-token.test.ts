@@ -7,7 +7,7 @@ import { decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/loopback.ts";
+import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { joinedSignature } from "../../shared/platform/auth/session-key.ts";
 import { issueSessionToken, verifySessionToken } from "../../shared/platform/auth/session-token.ts";
 import { environmentNames } from "../../shared/platform/config.ts";

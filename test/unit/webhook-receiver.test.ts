@@ -2,7 +2,7 @@ import { request } from "node:http";
 
 import { afterAll, expect, it } from "vitest";
 
-import { startReceiver } from "../../infra/webhook-receiver.ts";
+import { startReceiver } from "../../infra/local/webhook-receiver.ts";
 
 const events: string[] = [];
 const receiver = await startReceiver({ onCall: ({ event }) => events.push(event) });

@@ -3,9 +3,9 @@ import path from "node:path";
 import { text } from "node:stream/consumers";
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 
-import { listenOnLoopback, newSecretPath } from "../../loopback.ts";
 import { accessDenied, rejectionOfStranger, withTrace, type Permissions } from "../aws-requests.ts";
 import { storeFile } from "../data-folder.ts";
+import { listenOnLoopback, newSecretPath } from "../loopback.ts";
 import { Database } from "./database.ts";
 import { Messages } from "./messages.ts";
 import {

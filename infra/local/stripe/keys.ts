@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import { paymentSecretName } from "../../constructs/names.ts";
+import { paymentSecretName } from "../../stack/constructs/names.ts";
 import type { LocalSecrets } from "../secrets.ts";
 
 /** The keys of an account at Stripe, as functions read them from their secret. */

@@ -7,8 +7,8 @@ import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { isLocalRequest, listenOnLoopback } from "../../loopback.ts";
 import { parsedData, replaceData } from "../data-folder.ts";
+import { isLocalRequest, listenOnLoopback } from "../loopback.ts";
 import { StripeAccount } from "./account.ts";
 import { StripeApi, type KeptResponse } from "./api.ts";
 import type { StripeWorld } from "./object-store.ts";

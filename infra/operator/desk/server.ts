@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 
 import { hourMs, now } from "../../../shared/platform/clock.ts";
 import { config } from "../../../shared/platform/config.ts";
-import { isUnder, listenOnLoopback, newSecretPath } from "../../loopback.ts";
+import { isUnder, listenOnLoopback, newSecretPath } from "../../local/loopback.ts";
 import { errorText } from "../error-text.ts";
 import { pages } from "./pages.ts";
 import type { Desk } from "./protocol.ts";

@@ -4,7 +4,7 @@ import { callReliably, type ClientSettings } from "./retries.ts";
 
 /*
  * The entry point of the npm package. The build fills in its table of operations, and generates its types from the OpenAPI
- * document (`infra/sdks/npm.ts`).
+ * document (`infra/build/sdks/npm.ts`).
  */
 
 export { everyRow } from "./call.ts";

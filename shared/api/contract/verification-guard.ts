@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 const Starts = z.int().check(z.gte(1), z.lte(50));
 const Share = z.number().check(z.gte(0), z.lte(1));
 
-/** The figures of the guard, which a stage may change. `infra/stages/README.md` describes each. */
+/** The figures of the guard, which a stage may change. `infra/stack/stages/README.md` describes each. */
 export const GuardFigures = z.strictObject({
   startsPerNumberPerDay: z._default(Starts, 10),
   startsPerAddressPerHour: z._default(Starts, 10),

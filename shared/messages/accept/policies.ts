@@ -17,7 +17,7 @@ import { hasSentStop } from "../opt-outs/standing.ts";
 import { isApprovedSenderId, isNumeric } from "../sender-ids/names.ts";
 
 /*
- * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stages/README.md`), and
+ * The rules of a stage for senders and messages, in addition to the contract (`policies` in `infra/stack/stages/README.md`), and
  * the wishes of recipients. Without a rule, nothing is read for it. Blocked destinations are read once for many messages.
  */
 

@@ -9,7 +9,7 @@ import type { Reservation } from "./reservations.ts";
 /*
  * The limit of one organization's messages to one number, separate for each class of traffic. The caller chooses the class,
  * so every class needs a limit. A message without a type counts as a one-time code, because most codes have no type. The
- * stage has the figures (`limits` in `infra/stages/README.md`); without a figure, nothing is counted.
+ * stage has the figures (`limits` in `infra/stack/stages/README.md`); without a figure, nothing is counted.
  *
  * A message counts at the time at which it is to be sent, and a campaign's message at the start of the campaign. Windows begin
  * at fixed times, and each has a count of its own. Each use has a name in its window. A repeat, after an attempt that died or

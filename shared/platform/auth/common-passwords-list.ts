@@ -1,4 +1,4 @@
-// Made by infra/common-passwords.ts from @zxcvbn-ts/language-common 4.1.3, https://github.com/zxcvbn-ts/zxcvbn, which
+// Made by infra/build/common-passwords.ts from @zxcvbn-ts/language-common 4.1.3, https://github.com/zxcvbn-ts/zxcvbn, which
 // counts passwords in published leaks. MIT License. Copyright (c) 2012-2016 Dan Wheeler and Dropbox, Inc. Copyright
 // (c) 2021 @zxcvbn-ts. Permission is granted, free of charge, to deal in it without restriction. It comes without warranty of
 // any kind.

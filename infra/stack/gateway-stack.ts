@@ -1,0 +1,132 @@
+import { CfnOutput, NestedStack, Stack, Validations, type App } from "aws-cdk-lib";
+import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
+import { Code, LayerVersion } from "aws-cdk-lib/aws-lambda";
+import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+
+import { fontsFolder } from "../build/bundle.ts";
+import { releaseText } from "../build/release/release.ts";
+import { Alarms } from "./constructs/alarms.ts";
+import { Backups } from "./constructs/backups.ts";
+import { addBudget } from "./constructs/budget.ts";
+import { addDashboard } from "./constructs/dashboard.ts";
+import { documentsBucket } from "./constructs/documents-bucket.ts";
+import { Edge, type Firewall } from "./constructs/edge.ts";
+import { FirewallStack } from "./constructs/firewall-stack.ts";
+import { GatewayApi } from "./constructs/gateway-api.ts";
+import { gatewayTable } from "./constructs/gateway-table.ts";
+import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
+import { GradualDeployments } from "./constructs/gradual-deployments.ts";
+import { addOperatorPolicies } from "./constructs/operator-policies.ts";
+import { removalPolicyOf } from "./constructs/removal-policy.ts";
+import { sealingKey, verificationKey } from "./constructs/sealing-key.ts";
+import { outputNames } from "./constructs/stack-outputs.ts";
+import { addStageAlarms } from "./constructs/stage-alarms.ts";
+import { addWarnings } from "./constructs/stage-warnings.ts";
+import type { Stage } from "./stages/stage.ts";
+
+/**
+ * The whole gateway of one stage: the resources that functions share, and the functions. Each row of the route table and of
+ * the table of workers has one.
+ */
+export class GatewayStack extends Stack {
+  constructor(app: App, id: string, stage: Stage) {
+    const { account, region, keepData, gradualDeployment, tags } = stage;
+    super(app, id, {
+      env: { ...(account === undefined ? {} : { account }), ...(region === undefined ? {} : { region }) },
+      terminationProtection: keepData,
+      tags: { ...tags, stage: stage.name },
+    });
+    addWarnings(this, stage);
+    // CloudFormation accepts 500 resources in a stack. So the alarms and the endpoints are in nested stacks, which are
+    // deployed, rolled back and deleted with this one.
+    const monitoring = new NestedStack(this, "Monitoring", {
+      description: "The alarms, the dashboard and the deployment groups of workers",
+    });
+    const alarms = new Alarms(this, "Alarms", { stage, monitoring });
+    const [signing, ...verifying] = stage.sessionKeys;
+    const sessionKey = (name: string): Key =>
+      new Key(this, `SessionSigningKey${name}`, {
+        description: "Signs the session tokens of customers",
+        // It signs with ES256, which needs this curve.
+        keySpec: KeySpec.ECC_NIST_P256,
+        keyUsage: KeyUsage.SIGN_VERIFY,
+        // After a loss of the key no one could log in until the next deployment, so a stage that keeps its data keeps it.
+        removalPolicy: removalPolicyOf(stage),
+      });
+    const sessionKeys = [sessionKey(signing ?? ""), ...verifying.map(sessionKey)] as const;
+    const table = gatewayTable(this, stage);
+    const webhookKey = sealingKey(this, "WebhookKey", stage);
+    const secondFactorKey = sealingKey(this, "SecondFactorKey", stage);
+    if (stage.backups !== undefined) new Backups(this, "Backups", stage.name, stage.backups, table);
+    const queues = addQueues(this, stage, alarms);
+    const firewall = stage.firewall && this.#firewall(app, stage, stage.firewall);
+    const deployments = gradualDeployment ? new GradualDeployments(this, "Deployments", alarms) : undefined;
+    const api = new GatewayApi(this, "Api", stage);
+    const edge = new Edge(this, "Edge", { api, domain: stage.domain, firewall });
+    const backend = {
+      stage,
+      apiUrl: edge.url,
+      table,
+      documents: documentsBucket(this, stage),
+      fonts: new LayerVersion(this, "Fonts", {
+        description: "The fonts of invoices",
+        code: Code.fromAsset(fontsFolder),
+      }),
+      sessionKeys,
+      webhookKey,
+      secondFactorKey,
+      verificationKey: verificationKey(this),
+      queues,
+      originKey: firewall?.originKey,
+      deployments,
+    };
+    api.addEndpoints(backend);
+    addWorkers(this, backend, alarms);
+    addOperatorPolicies(this, backend, [alarms.topicArn, alarms.pages.topicArn]);
+    addStageAlarms({ stage, api, table, alarms });
+    alarms.addOutage();
+    const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
+    addBudget(this, stage);
+    new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
+    // Only this output has the release, so a commit that changes no resource updates none.
+    new CfnOutput(this, outputNames.release, { value: releaseText() });
+    new CfnOutput(this, outputNames.tableName, { value: table.tableName });
+    new CfnOutput(this, outputNames.stageName, { value: stage.name });
+    new CfnOutput(this, outputNames.currency, { value: stage.currency });
+    new CfnOutput(this, outputNames.documentsBucketName, { value: backend.documents.bucketName });
+    const { bankTransfer: _text, ...payments } = stage.payments;
+    new CfnOutput(this, outputNames.paymentSettings, { value: JSON.stringify(payments) });
+    new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
+    new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
+    if (stage.minimumMargin > 0) {
+      new CfnOutput(this, outputNames.minimumMargin, { value: String(stage.minimumMargin) });
+    }
+    if (stage.priceNoticeDays !== undefined) {
+      new CfnOutput(this, outputNames.priceNoticeDays, { value: String(stage.priceNoticeDays) });
+    }
+    if (stage.secondPersonAbove !== undefined) {
+      new CfnOutput(this, outputNames.secondPersonAbove, { value: stage.secondPersonAbove });
+    }
+    if (stage.messageRetentionDays !== undefined) {
+      new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
+    }
+    new CfnOutput(this, outputNames.alarmTopicArn, { value: alarms.topicArn });
+    new CfnOutput(this, outputNames.pageTopicArn, { value: alarms.pages.topicArn });
+    new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
+  }
+
+  #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {
+    const firewallStack = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
+    this.addStackDependency(firewallStack);
+    const originKey = new Secret(this, "OriginKey", {
+      description: "Proves to the API that a request came through CloudFront",
+      generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    });
+    Validations.of(originKey).acknowledge({
+      id: "AwsSolutions-SMG4",
+      reason:
+        "It protects no data, only the way around the firewall, and CloudFront would have to change it at the same time.",
+    });
+    return { webAclArn: firewallStack.webAclArn, originKey };
+  }
+}
