@@ -12,7 +12,7 @@ import { mcpTools } from "../../shared/api/openapi/tools.ts";
 import { fontFiles } from "../../shared/money/invoices/fonts.ts";
 import { bundleForBrowser } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
-import { bundleFolder, bundlesFolder } from "./bundle-folder.ts";
+import { bundleFolder, bundlesFolder, fontsFolder } from "./bundle-folder.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
 import { buildSite } from "./docs/site.ts";
 import { projectRoot } from "./project-root.ts";
@@ -20,9 +20,6 @@ import { servedPackages } from "./sdks/served.ts";
 
 const handlersFolder = path.join(projectRoot, ".build/handlers");
 const partsFolder = path.join(projectRoot, ".build/parts");
-
-/** The layer with the fonts of invoices, which has 33 MB. Six functions share it. */
-export const fontsFolder = path.join(projectRoot, ".build/fonts");
 
 const require = createRequire(import.meta.url);
 

@@ -1,9 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 
+import { StackOutput } from "@sms-gateway/stack/constructs/stack-outputs.ts";
 import * as z from "zod/mini";
-
-import { StackOutput } from "../stack/constructs/stack-outputs.ts";
 
 /** The region in the ARNs and requests of this machine. */
 export const localRegion = "us-east-1";

@@ -1,6 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-import { crossOriginRequestHeaders, crossOriginResponseHeaders } from "../stack/constructs/cross-origin.ts";
+import {
+  crossOriginRequestHeaders,
+  crossOriginResponseHeaders,
+} from "@sms-gateway/stack/constructs/cross-origin.ts";
+
 import type { CorsConfiguration, StackDefinition } from "./template.ts";
 
 /*

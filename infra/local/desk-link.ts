@@ -2,7 +2,8 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createServer, type Server } from "node:http";
 import { createInterface } from "node:readline";
 
-import { projectRoot } from "../build/project-root.ts";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
+
 import { isLocalRequest, isUnder, listenOnLoopback, newSecretPath } from "./loopback.ts";
 
 /**

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 
-import { dataFolderSetting } from "../build/project-root.ts";
-import { stageNamed } from "../stack/stages/stage.ts";
+import { dataFolderSetting } from "@sms-gateway/build/project-root.ts";
+import { stageNamed } from "@sms-gateway/stack/stages/stage.ts";
+
 import { consoleLine } from "./console.ts";
 import type { LocalGateway } from "./gateway.ts";
 import { portSetting } from "./loopback.ts";

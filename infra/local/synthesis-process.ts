@@ -1,4 +1,5 @@
-import { bundleFunctions } from "../build/bundle.ts";
+import { bundleFunctions } from "@sms-gateway/build/bundle.ts";
+
 import { localAssembly } from "./synthesize.ts";
 
 // The process that `synthesizeLocalStack` runs.
@@ -12,8 +13,8 @@ const bundling = bundleFunctions();
 // The CDK loads while the bundler, which is another process, works.
 const [{ App }, { GatewayStack }, { forThisMachine, stageNamed }] = await Promise.all([
   import("aws-cdk-lib"),
-  import("../stack/gateway-stack.ts"),
-  import("../stack/stages/stage.ts"),
+  import("@sms-gateway/stack/gateway-stack.ts"),
+  import("@sms-gateway/stack/stages/stage.ts"),
 ]);
 await bundling;
 const app = new App({

@@ -3,8 +3,8 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { buildOnce, digestOf } from "../build/build-once.ts";
-import { projectRoot } from "../build/project-root.ts";
+import { buildOnce, digestOf } from "@sms-gateway/build/build-once.ts";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 
 const folder = "local.out";
 

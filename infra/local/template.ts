@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
+import type { StackOutput } from "@sms-gateway/stack/constructs/stack-outputs.ts";
+import { flatTemplate } from "@sms-gateway/stack/nested-stacks.ts";
 import * as z from "zod/mini";
 
-import type { StackOutput } from "../stack/constructs/stack-outputs.ts";
-import { flatTemplate } from "../stack/nested-stacks.ts";
 import { arnOf, functionIn, resolver, Template, type LocalUrls } from "./references.ts";
 
 /*

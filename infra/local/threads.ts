@@ -1,7 +1,7 @@
 import path from "node:path";
 
-import { buildOnce } from "../build/build-once.ts";
-import { projectRoot } from "../build/project-root.ts";
+import { buildOnce } from "@sms-gateway/build/build-once.ts";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 
 const folder = "threads";
 

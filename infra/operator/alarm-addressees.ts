@@ -1,7 +1,7 @@
 import { paginateListSubscriptionsByTopic, SNSClient, type Subscription } from "@aws-sdk/client-sns";
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
+import type { Stage } from "@sms-gateway/stack/stages/stage.ts";
 
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
-import type { Stage } from "../stack/stages/stage.ts";
 import type { Connection } from "./context.ts";
 
 /**

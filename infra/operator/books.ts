@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
 import * as z from "zod/mini";
 
 import { Month } from "../../shared/api/contract/primitives.ts";
@@ -9,7 +10,6 @@ import { moneyText } from "../../shared/money/wallet/money.ts";
 import { minuteMs, now } from "../../shared/platform/clock.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { writeBooks } from "./books-files.ts";
 import { command, count, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";

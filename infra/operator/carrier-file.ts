@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 
-import { tablesOf } from "../../functions/console/app/read-table.ts";
+import { tablesOf } from "@sms-gateway/console/read-table.ts";
+
 import { countryNamed, currencies } from "./carrier-values.ts";
 import { shown, type Problem } from "./rates-file.ts";
 

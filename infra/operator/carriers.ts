@@ -1,6 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 
+import { callbackSecretPrefix, carrierSecretPrefix } from "@sms-gateway/stack/constructs/names.ts";
+import { parseJson } from "@sms-gateway/stack/operator-file.ts";
+import { carrierCallbacksPerSecond } from "@sms-gateway/stack/stages/stage.ts";
 import * as z from "zod/mini";
 
 import { validationMessage } from "../../shared/api/contract/validation.ts";
@@ -18,9 +21,6 @@ import {
 import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { callbackSecretPrefix, carrierSecretPrefix } from "../stack/constructs/names.ts";
-import { parseJson } from "../stack/operator-file.ts";
-import { carrierCallbacksPerSecond } from "../stack/stages/stage.ts";
 import { inboundWarning, receiptWarning } from "./carrier-receipts.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";

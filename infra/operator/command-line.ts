@@ -1,8 +1,8 @@
+import { releaseText } from "@sms-gateway/build/release/release.ts";
+import { stageNamed, type Stage } from "@sms-gateway/stack/stages/stage.ts";
 import { Argument, Command, CommanderError, InvalidArgumentError } from "commander";
 
 import { editDistance, validationMessage } from "../../shared/api/contract/validation.ts";
-import { releaseText } from "../build/release/release.ts";
-import { stageNamed, type Stage } from "../stack/stages/stage.ts";
 import { approvalCommands } from "./approvals.ts";
 import { auditLogCommands } from "./audit-log.ts";
 import { booksCommands } from "./books.ts";

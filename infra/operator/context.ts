@@ -1,15 +1,15 @@
 import { createInterface } from "node:readline/promises";
 
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
+import { dataFolderSetting } from "@sms-gateway/build/project-root.ts";
+import { localCredentials, localRegion, readConnections } from "@sms-gateway/local/connections.ts";
+import { paymentSecretName } from "@sms-gateway/stack/constructs/names.ts";
+import { outputNames, type StackOutput } from "@sms-gateway/stack/constructs/stack-outputs.ts";
+import { localCarrier, type Stage } from "@sms-gateway/stack/stages/stage.ts";
 
 import { defaultCurrency } from "../../shared/api/contract/currencies.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { dataFolderSetting } from "../build/project-root.ts";
-import { localCredentials, localRegion, readConnections } from "../local/connections.ts";
-import { paymentSecretName } from "../stack/constructs/names.ts";
-import { outputNames, type StackOutput } from "../stack/constructs/stack-outputs.ts";
-import { localCarrier, type Stage } from "../stack/stages/stage.ts";
 import { localOperator } from "./identity.ts";
 import { printable, type Output } from "./output.ts";
 import { useConfigurationOf } from "./sdk-configuration.ts";

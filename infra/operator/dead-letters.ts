@@ -7,11 +7,11 @@ import {
   SQSClient,
   type Message,
 } from "@aws-sdk/client-sqs";
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
 import * as z from "zod/mini";
 
 import { queuedAtAttribute, requestIdAttribute } from "../../shared/platform/jobs/job.ts";
 import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { command, limit, part } from "./command.ts";
 import type { Context } from "./context.ts";
 

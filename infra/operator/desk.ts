@@ -20,7 +20,7 @@ export const deskCommand = command({
     const [{ commands }, { startDesk }, { bundleForBrowser }] = await Promise.all([
       import("./command-line.ts"),
       import("./desk/server.ts"),
-      import("../build/browser-bundle.ts"),
+      import("@sms-gateway/build/browser-bundle.ts"),
     ]);
     const files = new Map(await bundleForBrowser(["desk/app.tsx", "desk/main.css"]));
     const identity = await operatorIdentity(stage);

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
+import { partlyReadable, readableAttributes } from "@sms-gateway/stack/operator-roles.ts";
+
 import type { AwsCommand } from "../../shared/platform/aws/command.ts";
 import { client } from "../../shared/platform/table/client.ts";
-import { partlyReadable, readableAttributes } from "../stack/operator-roles.ts";
 
 /*
  * The policies of most roles allow only some attributes of messages and API keys. The commands for these roles read no others.

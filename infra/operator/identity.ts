@@ -1,6 +1,5 @@
 import { GetCallerIdentityCommand, STSClient } from "@aws-sdk/client-sts";
-
-import type { Stage } from "../stack/stages/stage.ts";
+import type { Stage } from "@sms-gateway/stack/stages/stage.ts";
 
 /** The name of the operator of the local gateway, which needs no credentials. */
 export function localOperator(): string {

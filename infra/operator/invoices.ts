@@ -1,6 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 
+import { zipOf } from "@sms-gateway/build/zip.ts";
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
 import * as z from "zod/mini";
 
 import { Month } from "../../shared/api/contract/primitives.ts";
@@ -9,8 +11,6 @@ import { dayIn, documentsOf, type DocumentRecord } from "../../shared/money/invo
 import { readPdf } from "../../shared/money/invoices/storage.ts";
 import { decimalText } from "../../shared/money/wallet/money.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
-import { zipOf } from "../build/zip.ts";
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { buyerColumns } from "./books-files.ts";
 import { command, part, RequiredText } from "./command.ts";
 import { newCsvFile, newFolder } from "./csv-files.ts";

@@ -1,7 +1,7 @@
 import { enableCompileCache } from "node:module";
 import path from "node:path";
 
-import { projectRoot } from "../build/project-root.ts";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 
 // `npm run operator -- <command>`: the commands of the gateway's operator.
 

@@ -1,3 +1,4 @@
+import { paymentSecretName } from "@sms-gateway/stack/constructs/names.ts";
 import * as z from "zod/mini";
 
 import { PaymentStatus } from "../../shared/api/contract/payments.ts";
@@ -20,7 +21,6 @@ import { amountOf, moneyText } from "../../shared/money/wallet/money.ts";
 import { writeSecret } from "../../shared/platform/aws/write-secret.ts";
 import { newId } from "../../shared/platform/ids.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { paymentSecretName } from "../stack/constructs/names.ts";
 import { readCredentials } from "./carriers.ts";
 import {
   command,

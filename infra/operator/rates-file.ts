@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 
+import { decoded, visible } from "@sms-gateway/stack/operator-file.ts";
 import { CsvError, parse } from "csv-parse/sync";
 import * as z from "zod/mini";
 
@@ -9,7 +10,6 @@ import { callingCodeOfCountry } from "../../shared/api/read-number.ts";
 import { CarrierName } from "../../shared/carriers/record.ts";
 import { verificationFee, type PriceRow } from "../../shared/money/prices/rate-card.ts";
 import { microsOfText } from "../../shared/money/wallet/money.ts";
-import { decoded, visible } from "../stack/operator-file.ts";
 import type { Output } from "./output.ts";
 
 /** Twice the size of the largest known rate cards. */

@@ -1,3 +1,5 @@
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
+
 import { ApiError, errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { log } from "../../shared/platform/log.ts";
@@ -5,7 +7,6 @@ import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import type { Ending } from "../../shared/platform/table/audit-log.ts";
 import type { OperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 import { queueEntry, queueOutcome } from "../../shared/tenancy/audit-log/queue-entry.ts";
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import type { CheckedCommand } from "./command-line.ts";
 import type { About, Connection } from "./context.ts";
 import { deniedIn } from "./error-text.ts";

@@ -1,7 +1,7 @@
+import { rolesOf } from "@sms-gateway/stack/operator-roles.ts";
 import { CommanderError } from "commander";
 
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { rolesOf } from "../stack/operator-roles.ts";
 import { commandLine, type CheckedCommand, type Order } from "./command-line.ts";
 import type { Connection, Context } from "./context.ts";
 import { errorText } from "./error-text.ts";

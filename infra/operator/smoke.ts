@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 
+import { startReceiver } from "@sms-gateway/local/webhook-receiver.ts";
+import type { Stage } from "@sms-gateway/stack/stages/stage.ts";
 import * as z from "zod/mini";
 
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
@@ -15,8 +17,6 @@ import { microsOf, moneyText } from "../../shared/money/wallet/money.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { decideKyc } from "../../shared/tenancy/kyc/review.ts";
 import { serviceSignature } from "../../shared/webhooks/signature.ts";
-import { startReceiver } from "../local/webhook-receiver.ts";
-import type { Stage } from "../stack/stages/stage.ts";
 import { checkAddressees } from "./alarm-addressees.ts";
 import { command, part, personal } from "./command.ts";
 import type { Context } from "./context.ts";

@@ -1,7 +1,7 @@
+import { releaseText } from "@sms-gateway/build/release/release.ts";
+import { outputNames } from "@sms-gateway/stack/constructs/stack-outputs.ts";
 import * as z from "zod/mini";
 
-import { releaseText } from "../build/release/release.ts";
-import { outputNames } from "../stack/constructs/stack-outputs.ts";
 import { command } from "./command.ts";
 import { listOf } from "./output.ts";
 

@@ -1,10 +1,11 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
+
 import { keepsResponse, type Route } from "../../shared/api/routes/route.ts";
 import { queueNames, type QueueName } from "../../shared/platform/queue-names.ts";
 import { keyFamilies, type KeyFamily } from "../../shared/platform/table/key-families.ts";
-import { projectRoot } from "../build/project-root.ts";
 
 /** The file with the permissions of each function. Its comments explain its parts. */
 export const permissionsFile = path.join(projectRoot, "infra/stack/permissions.txt");

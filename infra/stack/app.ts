@@ -1,6 +1,6 @@
+import { bundleFunctions } from "@sms-gateway/build/bundle.ts";
 import { Annotations, App } from "aws-cdk-lib";
 
-import { bundleFunctions } from "../build/bundle.ts";
 import { concurrencyLimit, fitToAccount } from "./account.ts";
 import { checkAdoptedTable } from "./adopted-table.ts";
 import { GatewayStack } from "./gateway-stack.ts";

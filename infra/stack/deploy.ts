@@ -8,9 +8,9 @@ import {
   paginateDescribeChangeSet,
   type ResourceChange,
 } from "@aws-sdk/client-cloudformation";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 import { CloudAssembly } from "aws-cdk-lib/cx-api";
 
-import { projectRoot } from "../build/project-root.ts";
 import { deployArguments, weakTlsWarning } from "./deploy-arguments.ts";
 import { failedCreation, removeFailedCreation, stateOf } from "./failed-creation.ts";
 import { stopReason } from "./replacements.ts";

@@ -1,10 +1,10 @@
+import { fontsFolder } from "@sms-gateway/build/bundle-folder.ts";
+import { releaseText } from "@sms-gateway/build/release/release.ts";
 import { CfnOutput, NestedStack, Stack, Validations, type App } from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { Code, LayerVersion } from "aws-cdk-lib/aws-lambda";
 import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
-import { fontsFolder } from "../build/bundle.ts";
-import { releaseText } from "../build/release/release.ts";
 import { Alarms } from "./constructs/alarms.ts";
 import { Backups } from "./constructs/backups.ts";
 import { addBudget } from "./constructs/budget.ts";

@@ -66,7 +66,9 @@ function layerOf(name: string): number {
 }
 
 const Manifest = z.object({
+  name: z._default(z.string(), ""),
   workspaces: z._default(z.array(z.string()), []),
+  exports: z._default(z.record(z.string(), z.string()), {}),
   dependencies: z._default(z.record(z.string(), z.string()), {}),
 });
 
@@ -74,19 +76,38 @@ async function readManifest(folder: string): Promise<z.infer<typeof Manifest>> {
   return Manifest.parse(JSON.parse(await readFile(`${folder}/package.json`, "utf8")));
 }
 
-/** The workspaces, each with the boundary that its README states. The console's is one folder above its sources. */
+const isName = /^shared\/platform\/(config|metrics|queue-names|jobs\/shards|table\/(key-families|keys))\.ts$/;
+
+/** The code outside of its folder, without packages, that each application may import. */
+const allowedCode: Readonly<Record<string, readonly RegExp[]>> = {
+  "functions/console/app": [
+    /^shared\/api\/(client\/client|read-number|openapi\/samples)\.ts$|^shared\/api\/contract\//,
+    /^shared\/(messages\/message\/segments|audience\/templates\/render|figures\/exports\/csv)\.ts$/,
+  ],
+  "infra/build": [/^shared\/api\//, /^shared\/(platform\/html|money\/invoices\/fonts)\.ts$/],
+  "infra/local": [/^shared\/api\//, /^shared\/platform\/(log|auth\/totp)\.ts$/],
+  "infra/operator": [/^shared\//],
+  "infra/stack": [
+    /^shared\/api\//,
+    isName,
+    /^shared\/platform\/(auth\/sealed-text|table\/pending-work-index)\.ts$/,
+    /^shared\/money\/(invoices\/characters|payments\/(local-currency|vat-numbers))\.ts$/,
+  ],
+};
+
+/** The applications of `infra/`, of which each imports those before it. */
+const floors = ["build", "stack", "local", "operator"].map((name) => `@sms-gateway/${name}`);
+
+/** The workspaces. The `exports` of each are what others may import. */
 const applications = await Promise.all(
   (await readManifest(".")).workspaces.map(async (workspace) => {
-    const readme = await readFile(`${workspace.replace(/\/app$/, "")}/README.md`, "utf8");
-    const row = (title: string): string[] => {
-      const [, cell = ""] = new RegExp(`^\\| ${title} +\\| (.*)$`, "m").exec(readme) ?? [];
-      return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
-    };
+    const { name, exports, dependencies } = await readManifest(workspace);
     return {
+      name,
       folder: `${workspace}/`,
-      imports: row("It may import"),
-      entryPoints: row("Entry points").map((name) => `${workspace}/${name}`),
-      packages: Object.keys((await readManifest(workspace)).dependencies),
+      entryPoints: Object.keys(exports).map((entryPoint) => entryPoint.replace(".", name)),
+      code: allowedCode[workspace] ?? [],
+      packages: Object.keys(dependencies),
     };
   }),
 );
@@ -94,7 +115,7 @@ const applications = await Promise.all(
 it("the project has files that the rules check", () => {
   expect(files.length).toBeGreaterThan(80);
   expect(files.flatMap(({ imports }) => imports).length).toBeGreaterThan(200);
-  expect(applications.length).toBe(3);
+  expect(applications.map(({ folder }) => folder.slice(0, -1))).toEqual(Object.keys(allowedCode));
 });
 
 it("the contract imports zod and itself only", () => {
@@ -158,33 +179,40 @@ it("a handler imports the routes of its own tag, so that its bundle has no other
   expect(breaches(/^functions\/(?!fallback\/)/, isOfTag)).toEqual([]);
 });
 
-it("the infrastructure reads the route table and names, never a handler or a domain", () => {
-  const allowed =
-    /^infra\/|^shared\/api\/|^shared\/money\/(invoices\/(characters|fonts)|payments\/(local-currency|vat-numbers))\.ts$|^shared\/platform\/(auth\/(sealed-text|totp)|config|html|metrics|queue-names|jobs\/shards|table\/(key-families|keys|pending-work-index))\.ts$/;
-  expect(breaches(/^infra\/(?!local\/|operator\/)/, (imported) => allowed.test(imported))).toEqual([]);
-});
+describe.each(applications)("the application $name", ({ name, folder, entryPoints, code, packages }) => {
+  const isInside = (file: string): boolean => file.startsWith(folder);
+  const importsOf = (isChosen: (file: string) => boolean): string[] =>
+    files.filter((file) => isChosen(file.name)).flatMap((file) => file.packages);
 
-describe.each(applications)("the application $folder", ({ folder, imports, entryPoints, packages }) => {
-  const isInside = (name: string): boolean => name.startsWith(folder);
-
-  it("imports only what its README names", () => {
-    const isAllowed = (imported: string): boolean => imports.some((each) => imported.startsWith(each));
-    expect(breaches(new RegExp(`^${folder}`), (name) => isInside(name) || isAllowed(name))).toEqual([]);
-    const imported = files.filter(({ name }) => isInside(name)).flatMap((file) => file.imports);
-    expect(imports.filter((each) => !imported.some((name) => name.startsWith(each)))).toEqual([]);
+  it("imports by path only its own files and the code that its row allows", () => {
+    const isAllowed = (file: string): boolean => isInside(file) || code.some((each) => each.test(file));
+    expect(breaches(new RegExp(`^${folder}`), isAllowed)).toEqual([]);
+    const imported = files.filter((file) => isInside(file.name)).flatMap((file) => file.imports);
+    expect(code.filter((each) => !imported.some((file) => each.test(file)))).toEqual([]);
   });
 
-  it("is imported by other programs through its entry points only", () => {
-    const isAllowed = (imported: string): boolean => !isInside(imported) || entryPoints.includes(imported);
-    expect(breaches(new RegExp(`^(?!test/|${folder})`), isAllowed)).toEqual([]);
+  it("is imported by other programs as a package only, and exports nothing else", () => {
+    expect(breaches(new RegExp(`^(?!test/|${folder})`), (file) => !isInside(file))).toEqual([]);
+    const imported = importsOf((file) => !isInside(file)).filter((file) => file.startsWith(`${name}/`));
+    expect([...new Set(imported)].toSorted()).toEqual(entryPoints);
+  });
+
+  it("imports no application of infra/ that is above it", () => {
+    const floor = floors.indexOf(name);
+    const above = importsOf(isInside).filter((file) => floors.indexOf(packageName(file)) > floor);
+    expect(floor < 0 ? [] : above).toEqual([]);
   });
 
   it("lists the packages that it imports and that no code outside of applications imports", () => {
-    const isOfOthers = (name: string): boolean =>
-      !name.startsWith("test/") && !applications.some((each) => name.startsWith(each.folder));
+    const isOfOthers = (file: string): boolean =>
+      !file.startsWith("test/") && !applications.some((each) => file.startsWith(each.folder));
     const packagesOf = (isChosen: (name: string) => boolean): Set<string> =>
-      new Set(files.filter(({ name }) => isChosen(name)).flatMap((file) => file.packages.map(packageName)));
-    expect(packages).toEqual([...packagesOf(isInside).difference(packagesOf(isOfOthers))].toSorted());
+      new Set(importsOf(isChosen).map(packageName));
+    const ofOthers = packagesOf(isOfOthers);
+    const exclusive = [...packagesOf(isInside)].filter(
+      (each) => !ofOthers.has(each) && !each.startsWith("@sms-gateway/"),
+    );
+    expect(packages).toEqual(exclusive.toSorted());
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { access, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { access, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
@@ -20,7 +20,12 @@ const LastRelease = z.object({
   /** Where the release has files that are in another folder today. */
   formerFolders: z.record(z.string(), z.string()),
 });
-const Lock = z.object({ packages: z.record(z.string(), z.unknown()) });
+const Lock = z.object({
+  packages: z.record(
+    z.string(),
+    z.looseObject({ resolved: z.optional(z.string()), link: z.optional(z.boolean()) }),
+  ),
+});
 
 /**
  * Checks out the last release into `.build/releases`, with its packages. A later run uses the same checkout.
@@ -41,7 +46,7 @@ export async function checkOutLastRelease(): Promise<string> {
   const own = `${folder}-${process.pid}`;
   await extractCommit(id, own);
   if ((await packagesOf(own)) === (await packagesOf(projectRoot))) {
-    await symlink(path.join(projectRoot, "node_modules"), path.join(own, "node_modules"));
+    await linkPackages(own);
   } else {
     await promisify(execFile)("npm", ["ci"], { cwd: own });
   }
@@ -112,9 +117,29 @@ export async function bothCarrierPaths(): Promise<CarrierPath[]> {
   ];
 }
 
-/** The packages of a release, without the release itself, whose version always differs. */
+/** Links the packages of the project into a release that has the same ones, beside its own workspaces. */
+async function linkPackages(folder: string): Promise<void> {
+  const packages = path.join(folder, "node_modules");
+  await mkdir(path.join(packages, "@sms-gateway"), { recursive: true });
+  for (const name of await readdir(path.join(projectRoot, "node_modules"))) {
+    if (name === "@sms-gateway") continue;
+    await symlink(path.join(projectRoot, "node_modules", name), path.join(packages, name));
+  }
+  for (const [name, { link, resolved = "" }] of Object.entries(await readLock(folder)))
+    if (link === true) await symlink(path.relative(path.dirname(name), resolved), path.join(folder, name));
+}
+
+/** The packages of a release, without its workspaces. */
 async function packagesOf(folder: string): Promise<string> {
-  const content = await readFile(path.join(folder, "package-lock.json"), "utf8");
-  const { packages } = Lock.parse(JSON.parse(content));
-  return JSON.stringify({ ...packages, "": undefined });
+  const packages = Object.entries(await readLock(folder));
+  // Whether only tests need a package makes no difference.
+  return JSON.stringify(
+    packages
+      .filter(([name, { link }]) => name.startsWith("node_modules/") && link !== true)
+      .map(([name, facts]) => [name, { ...facts, dev: undefined }]),
+  );
+}
+
+async function readLock(folder: string): Promise<z.infer<typeof Lock>["packages"]> {
+  return Lock.parse(JSON.parse(await readFile(path.join(folder, "package-lock.json"), "utf8"))).packages;
 }

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 import * as z from "zod/mini";
 
 import recorded from "../../../shared/api/contract/examples.json" with { type: "json" };
 import { routes } from "../../../shared/api/routes.ts";
 import type { Route } from "../../../shared/api/routes/route.ts";
-import { projectRoot } from "../../build/project-root.ts";
 import { startLocalGateway } from "../gateway.ts";
 import { synthesizeLocalStack } from "../synthesize.ts";
 import { startReceiver, waitFor } from "../webhook-receiver.ts";

@@ -2,9 +2,10 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseArgs } from "node:util";
 
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
+import { linesOf } from "@sms-gateway/stack/access.ts";
+
 import { openApiDocument } from "../../../shared/api/openapi/openapi.ts";
-import { projectRoot } from "../../build/project-root.ts";
-import { linesOf } from "../../stack/access.ts";
 import { pageTables, tablePattern } from "./page-tables.ts";
 import { addPermissions, comparePermissions, recordAccess } from "./recorded-permissions.ts";
 

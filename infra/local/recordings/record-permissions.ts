@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { parseArgs } from "node:util";
 
-import { projectRoot } from "../../build/project-root.ts";
-import { linesOf } from "../../stack/access.ts";
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
+import { linesOf } from "@sms-gateway/stack/access.ts";
+
 import { addPermissions, comparePermissions, recordAccess } from "./recorded-permissions.ts";
 
 // `npm run permissions` runs tests on a gateway that records the access of its functions, and compares it with

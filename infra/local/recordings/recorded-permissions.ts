@@ -2,9 +2,10 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
+import { Access, linesOf, permissionsFile, readEntries } from "@sms-gateway/stack/access.ts";
+
 import { operations } from "../../../shared/api/routes.ts";
 import type { Route } from "../../../shared/api/routes/route.ts";
-import { Access, linesOf, permissionsFile, readEntries } from "../../stack/access.ts";
 
 /*
  * The part of `permissions.txt` that is recorded: a gateway with `PERMISSION_RECORDS` allows its functions all access, and

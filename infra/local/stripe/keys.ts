@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 
+import { paymentSecretName } from "@sms-gateway/stack/constructs/names.ts";
 import * as z from "zod/mini";
 
-import { paymentSecretName } from "../../stack/constructs/names.ts";
 import type { LocalSecrets } from "../secrets.ts";
 
 /** The keys of an account at Stripe, as functions read them from their secret. */

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 
+import type { Stage } from "@sms-gateway/stack/stages/stage.ts";
 import * as z from "zod/mini";
 
 import { RejectedError } from "../../../shared/platform/rejected-error.ts";
-import type { Stage } from "../../stack/stages/stage.ts";
 import { checkInput, type CheckedCommand } from "../command-line.ts";
 import type { OperatorCommand } from "../command.ts";
 import type { Connection } from "../context.ts";

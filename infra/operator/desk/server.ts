@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { json } from "node:stream/consumers";
 
+import { isUnder, listenOnLoopback, newSecretPath } from "@sms-gateway/local/loopback.ts";
 import * as z from "zod/mini";
 
 import { hourMs, now } from "../../../shared/platform/clock.ts";
 import { config } from "../../../shared/platform/config.ts";
-import { isUnder, listenOnLoopback, newSecretPath } from "../../local/loopback.ts";
 import { errorText } from "../error-text.ts";
 import { pages } from "./pages.ts";
 import type { Desk } from "./protocol.ts";

@@ -1,5 +1,6 @@
+import { findCommit } from "@sms-gateway/build/release/release.ts";
+
 import { environmentNames } from "../../../shared/platform/config.ts";
-import { findCommit } from "../../build/release/release.ts";
 import type { Access } from "../access.ts";
 import { publishedBrand } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 
+import { bundleFolder } from "@sms-gateway/build/bundle-folder.ts";
 import { ArnFormat, Duration, Names, Stack, Validations } from "aws-cdk-lib";
 import { PolicyDocument, PolicyStatement, Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import {
@@ -18,7 +19,6 @@ import { Construct } from "constructs";
 
 import type { KeyFamily } from "../../../shared/platform/table/key-families.ts";
 import { pendingWorkIndex } from "../../../shared/platform/table/pending-work-index.ts";
-import { bundleFolder } from "../../build/bundle-folder.ts";
 import { tableActions, type Access } from "../access.ts";
 import { withBrandImages } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";

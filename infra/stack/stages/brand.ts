@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
+
 import { BrandImage, type PublishedBrand } from "../../../shared/api/contract/brand.ts";
-import { projectRoot } from "../../build/project-root.ts";
 import { stagesFolder, type Stage } from "./stage.ts";
 
 /** The largest image: pages load them, and a function's code includes them. */

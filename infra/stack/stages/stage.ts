@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 
+import { projectRoot } from "@sms-gateway/build/project-root.ts";
 import type * as z from "zod/mini";
 
 import { validate } from "../../../shared/api/contract/validation.ts";
-import { projectRoot } from "../../build/project-root.ts";
 import { invalidFile, parseJson } from "../operator-file.ts";
 import { ConsistentSettings } from "./consistent-settings.ts";
 import type { StageSettings } from "./settings.ts";

@@ -1,9 +1,9 @@
 // oxlint-disable-next-line import/no-unassigned-import
 import "../without-eval.ts";
+import type { Desk, DeskPage, Panel, Row } from "@sms-gateway/operator/desk/protocol.ts";
 import { render, type JSX } from "preact";
 import { useState } from "preact/hooks";
 
-import type { Desk, DeskPage, Panel, Row } from "../../../../infra/operator/desk/protocol.ts";
 import { FilterForm } from "../parts/filter-form.tsx";
 import { TextField } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";

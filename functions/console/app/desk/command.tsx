@@ -1,6 +1,6 @@
+import type { Response as Result } from "@sms-gateway/operator/desk/protocol.ts";
 import { useState } from "preact/hooks";
 
-import type { Response as Result } from "../../../../infra/operator/desk/protocol.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { CheckField, Form, TextField, useForm } from "../parts/form.tsx";
 import { Menu } from "../parts/menu.tsx";

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
+import type { Desk, Response as Result, ShownCommand } from "@sms-gateway/operator/desk/protocol.ts";
 
-import type { Desk, Response as Result, ShownCommand } from "../../../../infra/operator/desk/protocol.ts";
 import { messageOf } from "../problems.ts";
 
 /** The pages and commands; a text instead explains why there are none. */

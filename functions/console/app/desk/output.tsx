@@ -1,6 +1,6 @@
+import type { Piece, Row } from "@sms-gateway/operator/desk/protocol.ts";
 import type { ComponentChildren } from "preact";
 
-import type { Piece, Row } from "../../../../infra/operator/desk/protocol.ts";
 import { Notice } from "../parts/notice.tsx";
 import { Facts } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
