@@ -3,9 +3,9 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
-import { message } from "../benchmarks/served-gateway.ts";
-import { freePort, waitForPort } from "../support/ports.ts";
+import { listenOnLoopback } from "../../../infra/local/loopback.ts";
+import { freePort, waitForPort } from "../../support/ports.ts";
+import { message } from "../served-gateway.ts";
 import { startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 

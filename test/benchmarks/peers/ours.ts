@@ -1,4 +1,4 @@
-import { openCustomer, sendCall, serveGateway } from "../benchmarks/served-gateway.ts";
+import { openCustomer, sendCall, serveGateway } from "../served-gateway.ts";
 import type { Peer, PeerKind } from "./peer.ts";
 
 /** This gateway, as `npm start` runs it, with the carrier of its sandbox. */

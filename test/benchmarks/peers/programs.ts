@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { usageOf, type ProcessUsage } from "../benchmarks/served-gateway.ts";
+import { usageOf, type ProcessUsage } from "../served-gateway.ts";
 import { MissingProgramError } from "./peer.ts";
 
 /** RabbitMQ needs some seconds to end. */

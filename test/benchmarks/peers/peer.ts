@@ -1,5 +1,5 @@
-import type { HttpCall } from "../benchmarks/http-load.ts";
-import type { ProcessUsage } from "../benchmarks/served-gateway.ts";
+import type { HttpCall } from "../http-load.ts";
+import type { ProcessUsage } from "../served-gateway.ts";
 
 /** A program that accepts messages over HTTP and submits them to a carrier on this machine. */
 export interface Peer {

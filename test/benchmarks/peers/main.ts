@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { median, tableOfFigures, type Figure } from "../benchmarks/figures.ts";
-import { print } from "../benchmarks/gateway.ts";
-import { load } from "../benchmarks/http-load.ts";
+import { median, tableOfFigures, type Figure } from "../figures.ts";
+import { print } from "../gateway.ts";
+import { load } from "../http-load.ts";
 import { jasmin } from "./jasmin.ts";
 import { kannel } from "./kannel.ts";
 import { ours } from "./ours.ts";
 import { MissingProgramError, type Peer, type PeerKind } from "./peer.ts";
 
-// `node test/peers/main.ts`: the README of this folder describes what it measures.
+// `node test/benchmarks/peers/main.ts`: the README of this folder describes what it measures.
 
 const burstTimeoutMs = 120_000;
 const pollMs = 20;

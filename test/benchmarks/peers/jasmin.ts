@@ -8,10 +8,10 @@ import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { hasPython, pythonPrograms } from "../../infra/build/python-programs.ts";
-import { message } from "../benchmarks/served-gateway.ts";
-import { Smsc } from "../carriers/smsc.ts";
-import { freePort, waitForPort } from "../support/ports.ts";
+import { hasPython, pythonPrograms } from "../../../infra/build/python-programs.ts";
+import { Smsc } from "../../carriers/smsc.ts";
+import { freePort, waitForPort } from "../../support/ports.ts";
+import { message } from "../served-gateway.ts";
 import { MissingProgramError, startTimeoutMs, type Peer, type PeerKind } from "./peer.ts";
 import { Programs, requirePrograms } from "./programs.ts";
 
@@ -30,7 +30,7 @@ async function startJasmin(): Promise<Peer> {
   await requirePrograms("redis-server", "epmd");
   if (!existsSync(rabbitmqServer)) throw new MissingProgramError("there is no rabbitmq-server here");
   if (!(await hasPython())) throw new MissingProgramError("there is no Python with venv here");
-  const python = await pythonPrograms("test/peers/requirements.txt").catch((cause: unknown) => {
+  const python = await pythonPrograms("test/benchmarks/peers/requirements.txt").catch((cause: unknown) => {
     throw new MissingProgramError("its Python packages cannot be installed", { cause });
   });
   const specification = await amqpSpecification(python);
