@@ -41,7 +41,7 @@ export const listUnusual = command({
   name: "organizations unusual",
   summary: "List customers who spend much more in a country than in their last weeks",
   details:
-    "The gateway looks each hour, and emails new findings to the operators. A day with at least 50 messages to a country is " +
+    "The gateway looks each quarter of an hour, and emails new findings to the operators. A day with at least 50 messages to a country is " +
     "unusual above three times the third best amount of a day in five weeks.",
   examples: ["--stage prod", "--days 30 --json --stage prod"],
   input: z.object({
