@@ -3,8 +3,8 @@ import { brand } from "../../notices/brand/brand.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { insertOf, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
+import { type Step, stepOf, transact } from "../../platform/table/transact.ts";
+import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
 import {
   advanceNumbers,
   dayIn,
@@ -17,8 +17,9 @@ import {
 import { findStored, isNumberStored, storeDocument } from "../invoices/storage.ts";
 import { buyerOf, readBilling } from "./billing-record.ts";
 import { localTaxOf } from "./local-tax.ts";
-import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
+import { paymentUpdate, readPayment, type PaymentKey, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
+import { applyStep, changePayment } from "./steps.ts";
 
 /*
  * Invoices and credit notes. One transaction writes a document, its number and its note on the payment. So the numbers of a
@@ -44,8 +45,7 @@ export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
   // A stage without a seller issues no invoices.
   if (seller === undefined) return payment;
   while (dueDocument(payment) !== undefined) {
-    await untilUndisturbed(async () => {
-      const present = await readPayment(key);
+    await applyStep(key, async (present) => {
       const due = dueDocument(present);
       return due === undefined ? "applied" : issue(present, due, seller);
     });
@@ -54,12 +54,9 @@ export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
   for (const number of payment.unstored) {
     const document = await findDocument(payment.organizationId, number);
     if (document !== undefined) await storeDocument(document);
-    await untilUndisturbed(async () => {
-      const present = await readPayment(key);
-      const unstored = present.unstored.filter((each) => each !== number);
-      const updated = await updateItem(PaymentRecord, paymentUpdate(present, { unstored }));
-      return stepOf(updated.applied);
-    });
+    await applyStep(key, async (present) =>
+      changePayment(present, { unstored: present.unstored.filter((each) => each !== number) }),
+    );
   }
   return payment.unstored.length === 0 ? payment : readPayment(key);
 }

@@ -5,20 +5,21 @@ import { now } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { type Step, stepOf } from "../../platform/table/transact.ts";
-import { updateItem, type Write } from "../../platform/table/write.ts";
+import type { Write } from "../../platform/table/write.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { referenceOf, type Movement } from "../wallet/reference.ts";
 import type { ProviderDispute, ProviderRefund } from "./provider.ts";
 import {
   paymentPut,
-  PaymentRecord,
   paymentUpdate,
   restOf,
   visitFields,
   type DisputeRecord,
+  type PaymentRecord,
   type RefundRecord,
 } from "./record.ts";
+import { changePayment } from "./steps.ts";
 import { netOf } from "./tax.ts";
 
 /*
@@ -205,10 +206,4 @@ export async function applyDispute(
   const isSame = known.feeMicros === dispute.feeMicros && known.dueAt === dueAt;
   if (known.status === status && isSame) return "applied";
   return changePayment(payment, changes);
-}
-
-/** Changes a payment without a movement of money. */
-export async function changePayment(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<Step> {
-  const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
-  return stepOf(updated.applied);
 }

@@ -1,6 +1,5 @@
 import { invalidField, ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
-import { type Step, untilUndisturbed } from "../../platform/table/transact.ts";
 import { amountOf, minorUnitsOf } from "../wallet/money.ts";
 import { applyRefund, move } from "./movements.ts";
 import { cardProvider } from "./providers.ts";
@@ -12,6 +11,7 @@ import {
   type PaymentKey,
   type RefundRecord,
 } from "./record.ts";
+import { applyStep } from "./steps.ts";
 import { grossOf } from "./tax.ts";
 
 /** A part of a payment that the operator pays back. */
@@ -30,8 +30,7 @@ export interface NewRefund {
  *   its rest; INSUFFICIENT_BALANCE when the money was spent
  */
 export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }: NewRefund): Promise<void> {
-  await untilUndisturbed(async (): Promise<Step> => {
-    const payment = await readPayment(key);
+  await applyStep(key, async (payment) => {
     if (payment.refunds.some((each) => each.id === id)) return "applied";
     if (payment.status !== "succeeded")
       throw new ApiError("CONFLICT", { message: "The payment did not succeed." });
@@ -74,6 +73,6 @@ export async function submitRefunds(key: PaymentKey): Promise<void> {
       payment.provider === "manual" || minorUnits === 0
         ? ({ id, refundId: id, minorUnits, status: "succeeded" } as const)
         : await (await cardProvider()).refund(payment, id, minorUnits);
-    await untilUndisturbed(async () => applyRefund(await readPayment(key), refund));
+    await applyStep(key, async (present) => applyRefund(present, refund));
   }
 }
