@@ -3,14 +3,7 @@ import { now } from "../../platform/clock.ts";
 import { amountOf, minorUnitsOf } from "../wallet/money.ts";
 import { applyRefund, move } from "./movements.ts";
 import { cardProvider } from "./providers.ts";
-import {
-  paymentUpdate,
-  readPayment,
-  restOf,
-  visitFields,
-  type PaymentKey,
-  type RefundRecord,
-} from "./record.ts";
+import { readPayment, restOf, visitFields, type PaymentKey, type RefundRecord } from "./record.ts";
 import { applyStep } from "./steps.ts";
 import { grossOf } from "./tax.ts";
 
@@ -55,7 +48,7 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
     };
     const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, refund.createdAt) };
     const movement = { type: "payment_refund", amountMicros: -amount, reference: id } as const;
-    return move(payment, movement, { reason, write: paymentUpdate(payment, changes) });
+    return move(payment, movement, { reason, changes });
   });
 }
 
