@@ -41,16 +41,15 @@ interface DueDocument extends Pick<
  */
 export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
   const { seller } = paymentSettings();
-  let payment = await readPayment(key);
   // A stage without a seller issues no invoices.
-  if (seller === undefined) return payment;
-  while (dueDocument(payment) !== undefined) {
-    await applyStep(key, async (present) => {
+  if (seller === undefined) return readPayment(key);
+  let payment: PaymentRecord | "applied";
+  do
+    payment = await applyStep(key, async (present) => {
       const due = dueDocument(present);
-      return due === undefined ? "applied" : issue(present, due, seller);
+      return due === undefined ? present : issue(present, due, seller);
     });
-    payment = await readPayment(key);
-  }
+  while (payment === "applied");
   for (const number of payment.unstored) {
     const document = await findDocument(payment.organizationId, number);
     if (document !== undefined) await storeDocument(document);
