@@ -1,7 +1,8 @@
 import { RejectedError } from "../../platform/rejected-error.ts";
-import { endMissing, endVisits, expire } from "./process.ts";
+import { endMissing, expire } from "./process.ts";
 import { cardProvider } from "./providers.ts";
 import { readPayment, type PaymentKey, type PaymentRecord } from "./record.ts";
+import { endVisits } from "./schedule.ts";
 import { applyStep } from "./steps.ts";
 
 /**

@@ -1,13 +1,12 @@
 import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
-import { dayMs, hourMs, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, now } from "../../platform/clock.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { type Step, transact } from "../../platform/table/transact.ts";
-import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { findWallet } from "../wallet/record.ts";
@@ -20,21 +19,15 @@ import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
 import { isProvenMissing, reportMissing, stateOf } from "./provider-state.ts";
 import { ProviderUnavailableError, type ProviderPayment } from "./provider.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
-import { findPayment, PaymentRecord, paymentUpdate, visitFields, type PaymentKey } from "./record.ts";
+import { findPayment, PaymentRecord, paymentUpdate, type PaymentKey } from "./record.ts";
 import { isUnsubmitted, submitRefunds } from "./refund.ts";
+import { endVisits, maxRetryMs, maxVisitMs, scheduleVisit } from "./schedule.ts";
 import { applyStep, changePayment } from "./steps.ts";
 
 /*
  * Brings a payment to the state that it has at the provider, in steps that are applied once. So any number of webhooks, visits
  * and crashes have the same result.
  */
-
-/** The shortest and longest time between two visits of a payment that is not final. It grows with the age of the payment. */
-const minVisitMs = 2 * minuteMs;
-const maxVisitMs = 12 * hourMs;
-
-/** The longest time until the visit after an error. The alarm lasts as long as visits fail. */
-const maxRetryMs = 4 * minuteMs;
 
 /**
  * Processes a payment until nothing is left to do now. During a pause it stays as it is.
@@ -149,11 +142,6 @@ export async function endMissing(key: PaymentKey, payment: PaymentRecord): Promi
   return changed;
 }
 
-/** Removes a payment from the pending work, unless another change came first. */
-export async function endVisits(payment: PaymentRecord): Promise<void> {
-  await updateItem(PaymentRecord, visitUpdate(payment, noMoreVisits));
-}
-
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
 async function openRecovery(payment: PaymentRecord): Promise<Step> {
   if (payment.status !== "pending" || payment.providerSessionId !== undefined) return "applied";
@@ -194,45 +182,4 @@ async function fail(payment: PaymentRecord, set: Pick<PaymentRecord, "failure" |
 async function expireTransfer(payment: PaymentRecord): Promise<void> {
   const isLate = now().getTime() - Date.parse(payment.createdAt) >= transferMs;
   if (isLate) await expire(payment);
-}
-
-/**
- * Sets the time of the next visit, or removes a final payment from the pending work.
- * @param retryMs the longest time until the visit of a payment that could not be processed now
- */
-async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<void> {
-  const visitMs = Math.min(nextVisit(payment).getTime(), now().getTime() + (retryMs ?? Infinity));
-  const changes =
-    isFinal(payment) && retryMs === undefined
-      ? noMoreVisits
-      : { set: visitFields(payment, new Date(visitMs).toISOString()) };
-  await updateItem(PaymentRecord, visitUpdate(payment, changes));
-}
-
-const noMoreVisits = { remove: ["pendingWork", "visitAt"] } as const;
-
-/** Returns an update of the time of the next visit. It is rejected after a change in between, which has its own time. */
-function visitUpdate(
-  { organizationId, id, version }: PaymentRecord,
-  changes: Changes<"payment">,
-): Update<"payment"> {
-  return updateOf(keys.payment(organizationId, id), changes, { is: { version } });
-}
-
-/** Returns when to visit a payment again: after half of its age, and soon after its checkout expires. */
-function nextVisit({ createdAt, checkoutExpiresAt = createdAt }: PaymentRecord): Date {
-  const nowMs = now().getTime();
-  const ageMs = nowMs - Date.parse(createdAt);
-  const next = nowMs + Math.min(Math.max(ageMs / 2, minVisitMs), maxVisitMs);
-  const expiry = Date.parse(checkoutExpiresAt) + minVisitMs;
-  return new Date(expiry > nowMs ? Math.min(next, expiry) : next);
-}
-
-/** Whether nothing is expected to change a payment any more. Refunds and disputes of final payments arrive as events. */
-function isFinal({ status, provider, feeAt, refunds, disputes, unstored }: PaymentRecord): boolean {
-  if (status === "pending") return false;
-  if (status !== "succeeded") return true;
-  const isFeeKnown = provider === "manual" || feeAt !== undefined;
-  const isSettled = refunds.every((refund) => refund.status !== "pending");
-  return isFeeKnown && isSettled && disputes.every((each) => each.status !== "open") && unstored.length === 0;
 }
