@@ -3,7 +3,7 @@ import { brand } from "../../notices/brand/brand.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Step, stepOf, transact } from "../../platform/table/transact.ts";
+import type { Step } from "../../platform/table/transact.ts";
 import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
 import {
   advanceNumbers,
@@ -19,7 +19,7 @@ import { buyerOf, readBilling } from "./billing-record.ts";
 import { localTaxOf } from "./local-tax.ts";
 import { paymentUpdate, readPayment, type PaymentKey, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
-import { applyStep, changePayment } from "./steps.ts";
+import { applyStep, changePayment, writeStep } from "./steps.ts";
 
 /*
  * Invoices and credit notes. One transaction writes a document, its number and its note on the payment. So the numbers of a
@@ -98,11 +98,10 @@ async function issue(
   // A transfer may have been entered again with another amount.
   if (lost?.amountMicros === due.amountMicros && lost.totalMicros === due.totalMicros) {
     // A restore of the table has lost its record.
-    const restored = await transact({
+    return writeStep({
       document: insertOf(keys.invoice(organizationId, lost.number), { ...lost, paymentId }),
       payment: paymentUpdate(payment, noted(lost.number)),
     });
-    return stepOf(restored.outcome === "committed");
   }
   const issuedAt = now().toISOString();
   const year = dayIn(timeZone, issuedAt).slice(0, "yyyy".length);
@@ -139,12 +138,11 @@ async function issue(
     currency,
     localTax: localTaxOf({ taxMicros, currency }, invoice, month),
   };
-  const result = await transact({
+  return writeStep({
     number: takeNumber(due.kind, year, number),
     document: insertOf(keys.invoice(organizationId, number), document),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
-  return stepOf(result.outcome === "committed");
 }
 
 /** Returns the buyer of a payment's invoice, who is then also on its credit notes. */

@@ -1,11 +1,11 @@
-import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { billingEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { type Step, transact } from "../../platform/table/transact.ts";
+import type { Step } from "../../platform/table/transact.ts";
 import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
@@ -22,7 +22,7 @@ import { endRecharge, noteRecharged } from "./recharge.ts";
 import { findPayment, PaymentRecord, paymentUpdate, type PaymentKey } from "./record.ts";
 import { isUnsubmitted, submitRefunds } from "./refund.ts";
 import { endVisits, maxRetryMs, maxVisitMs, scheduleVisit } from "./schedule.ts";
-import { applyStep, changePayment } from "./steps.ts";
+import { applyStep, changePayment, writeStep } from "./steps.ts";
 
 /*
  * Brings a payment to the state that it has at the provider, in steps that are applied once. So any number of webhooks, visits
@@ -161,10 +161,7 @@ async function openRecovery(payment: PaymentRecord): Promise<Step> {
   const { organizationId, id: paymentId } = payment;
   const notice = { what: "authenticationRequired", paymentId } as const;
   const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
-  const { outcome } = await transact({ payment: paymentUpdate(payment, set), email: owedEmail(email) });
-  if (outcome !== "committed") return "disturbed";
-  await queueOwedEmail(email);
-  return "applied";
+  return writeStep({ payment: paymentUpdate(payment, set) }, [email]);
 }
 
 /** Ends a payment that was not made and is not expected any more. */

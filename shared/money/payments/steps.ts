@@ -1,5 +1,7 @@
-import { type Step, stepOf, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateItem } from "../../platform/table/write.ts";
+import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { updateItem, type Write } from "../../platform/table/write.ts";
 import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
 
 /*
@@ -22,4 +24,15 @@ export async function applyStep<Result>(
 export async function changePayment(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<Step> {
   const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
   return stepOf(updated.applied);
+}
+
+/** Writes the items of a step, all or nothing. Then it queues the emails that the transaction owes. */
+export async function writeStep(
+  writes: Readonly<Record<string, Write | readonly Write[]>>,
+  emails: readonly QueuedEmail[] = [],
+): Promise<Step> {
+  const { outcome } = await transact({ ...writes, emails: emails.map(owedEmail) });
+  if (outcome !== "committed") return "disturbed";
+  await queueOwedEmails(emails);
+  return "applied";
 }
