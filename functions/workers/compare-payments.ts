@@ -1,5 +1,5 @@
 import { noticeOf, paymentsCompared } from "../../shared/figures/operators/record.ts";
-import { comparePayments } from "../../shared/money/payments/reconcile.ts";
+import { comparePayments } from "../../shared/money/payments/compare.ts";
 import { dayOf, now } from "../../shared/platform/clock.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { putItem, putOf } from "../../shared/platform/table/write.ts";

@@ -1,4 +1,4 @@
-import { visitPayments } from "../../shared/money/payments/reconcile.ts";
+import { visitPayments } from "../../shared/money/payments/work.ts";
 import { scheduled } from "../../shared/platform/jobs/scheduled.ts";
 import { ShardOfWork } from "../../shared/platform/jobs/shards.ts";
 

@@ -155,7 +155,7 @@ export class EventSources {
       const fate = deadLettersUrl === undefined ? "dropped" : `moved to ${deadLettersUrl}`;
       this.#log(
         `Lambda ends loops: ${functionName} has run ${maxRunsInChain} times in one chain of calls. A job was ${fate}. ` +
-          "If the loop is intended, set queuesForItself in its row of infra/workers.ts.",
+          "If the loop is intended, set queuesForItself in its row of infra/stack/workers.ts.",
       );
     }
     await this.#delete(source, ended);

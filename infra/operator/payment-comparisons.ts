@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import { paymentsCompared, readNotices } from "../../shared/figures/operators/record.ts";
-import { findDifferences } from "../../shared/money/payments/reconcile.ts";
+import { findDifferences } from "../../shared/money/payments/compare.ts";
 import { paymentSettings } from "../../shared/money/payments/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
 import { command, count, daysAgo, part } from "./command.ts";

@@ -3,6 +3,7 @@ import { beforeEach, expect, it, vi } from "vitest";
 
 import { abandonPayment } from "../../shared/money/payments/abandon.ts";
 import { cancelPayment } from "../../shared/money/payments/cancel.ts";
+import { comparePayments } from "../../shared/money/payments/compare.ts";
 import { createPayment } from "../../shared/money/payments/create.ts";
 import {
   addPaymentMethod,
@@ -11,10 +12,10 @@ import {
 } from "../../shared/money/payments/methods.ts";
 import { processPayment } from "../../shared/money/payments/process.ts";
 import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
-import { comparePayments, visitPayments } from "../../shared/money/payments/reconcile.ts";
 import { readPayment, type PaymentKey } from "../../shared/money/payments/record.ts";
 import { accountOf } from "../../shared/money/payments/stripe-state.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
+import { visitPayments } from "../../shared/money/payments/work.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs } from "../../shared/platform/clock.ts";
 import { shardOf } from "../../shared/platform/jobs/shards.ts";

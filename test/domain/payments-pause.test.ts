@@ -1,14 +1,14 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { readBilling } from "../../shared/money/payments/billing-record.ts";
+import { comparePayments } from "../../shared/money/payments/compare.ts";
 import { createPayment, newPayment } from "../../shared/money/payments/create.ts";
 import type { PaymentJob } from "../../shared/money/payments/payment-job.ts";
 import { unpaid, type ProviderPayment } from "../../shared/money/payments/provider.ts";
 import { setAutoRecharge } from "../../shared/money/payments/recharge.ts";
-import { comparePayments, visitPayments } from "../../shared/money/payments/reconcile.ts";
 import { findPayment, paymentPut } from "../../shared/money/payments/record.ts";
 import { stripeProvider } from "../../shared/money/payments/stripe.ts";
-import { workOnPayment } from "../../shared/money/payments/work.ts";
+import { visitPayments, workOnPayment } from "../../shared/money/payments/work.ts";
 import { postToWallet } from "../../shared/money/wallet/post.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";

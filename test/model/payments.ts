@@ -1,8 +1,8 @@
 import { workers } from "../../infra/stack/workers.ts";
+import { comparePayments } from "../../shared/money/payments/compare.ts";
 import { PaymentJob } from "../../shared/money/payments/payment-job.ts";
-import { comparePayments, visitPayments } from "../../shared/money/payments/reconcile.ts";
 import { recordTransfer } from "../../shared/money/payments/transfer.ts";
-import { workOnPayment } from "../../shared/money/payments/work.ts";
+import { visitPayments, workOnPayment } from "../../shared/money/payments/work.ts";
 import { newWallet } from "../../shared/money/wallet/record.ts";
 import { DeleteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { dayMs, hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";

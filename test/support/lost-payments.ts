@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 
 import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
-import { findDifferences } from "../../shared/money/payments/reconcile.ts";
+import { findDifferences } from "../../shared/money/payments/compare.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs } from "../../shared/platform/clock.ts";
 

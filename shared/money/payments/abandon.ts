@@ -1,8 +1,9 @@
 import { RejectedError } from "../../platform/rejected-error.ts";
-import { untilUndisturbed } from "../../platform/table/transact.ts";
-import { endMissing, endVisits, fail } from "./process.ts";
+import { endMissing, expire } from "./process.ts";
 import { cardProvider } from "./providers.ts";
 import { readPayment, type PaymentKey, type PaymentRecord } from "./record.ts";
+import { endVisits } from "./schedule.ts";
+import { applyStep } from "./steps.ts";
 
 /**
  * Ends what waits for an account at the provider that the operator cannot connect any more. A pending payment expires, and
@@ -20,8 +21,8 @@ export async function abandonPayment(key: PaymentKey): Promise<PaymentRecord> {
   if (method !== "card") throw new RejectedError("The payment is a bank transfer.");
   if (providerAccount !== undefined && providerAccount === account)
     throw new RejectedError("The payment belongs to the connected account. The gateway settles it.");
-  await untilUndisturbed(async () => fail(await readPayment(key), { status: "expired" }));
-  const ended = await endMissing(await readPayment(key));
+  await applyStep(key, expire);
+  const ended = await endMissing(key, await readPayment(key));
   await endVisits(ended);
   return readPayment(key);
 }

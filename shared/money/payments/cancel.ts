@@ -1,12 +1,12 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Payment } from "../../api/contract/payments.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
-import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { paymentsPaused } from "./create.ts";
 import { countProviderCall } from "./customers.ts";
-import { fail, processPayment } from "./process.ts";
+import { expire, processPayment } from "./process.ts";
 import { withProvider } from "./providers.ts";
 import { readPayment, toApiPayment, type PaymentKey } from "./record.ts";
+import { applyStep } from "./steps.ts";
 
 /**
  * Ends a payment that waits for the customer: its checkout closes at the provider, or its transfer is not expected any more.
@@ -25,7 +25,7 @@ export async function cancelPayment(key: PaymentKey): Promise<Payment> {
   await countProviderCall(key.organizationId);
   const ended = await withProvider(async (provider) => {
     if (isCard) await provider.closeCheckout(payment);
-    else await untilUndisturbed(async () => fail(await readPayment(key), { status: "expired" }));
+    else await applyStep(key, expire);
     return processPayment(key);
   });
   return toApiPayment(ended ?? payment);

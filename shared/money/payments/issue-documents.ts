@@ -3,8 +3,8 @@ import { brand } from "../../notices/brand/brand.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
-import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { insertOf, updateItem, updateOf, type Write } from "../../platform/table/write.ts";
+import type { Step } from "../../platform/table/transact.ts";
+import { insertOf, updateOf, type Write } from "../../platform/table/write.ts";
 import {
   advanceNumbers,
   dayIn,
@@ -17,8 +17,9 @@ import {
 import { findStored, isNumberStored, storeDocument } from "../invoices/storage.ts";
 import { buyerOf, readBilling } from "./billing-record.ts";
 import { localTaxOf } from "./local-tax.ts";
-import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
+import { paymentUpdate, readPayment, type PaymentKey, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
+import { applyStep, changePayment, writeStep } from "./steps.ts";
 
 /*
  * Invoices and credit notes. One transaction writes a document, its number and its note on the payment. So the numbers of a
@@ -40,26 +41,21 @@ interface DueDocument extends Pick<
  */
 export async function issueDocuments(key: PaymentKey): Promise<PaymentRecord> {
   const { seller } = paymentSettings();
-  let payment = await readPayment(key);
   // A stage without a seller issues no invoices.
-  if (seller === undefined) return payment;
-  while (dueDocument(payment) !== undefined) {
-    await untilUndisturbed(async () => {
-      const present = await readPayment(key);
+  if (seller === undefined) return readPayment(key);
+  let payment: PaymentRecord | "applied";
+  do
+    payment = await applyStep(key, async (present) => {
       const due = dueDocument(present);
-      return due === undefined ? "applied" : issue(present, due, seller);
+      return due === undefined ? present : issue(present, due, seller);
     });
-    payment = await readPayment(key);
-  }
+  while (payment === "applied");
   for (const number of payment.unstored) {
     const document = await findDocument(payment.organizationId, number);
     if (document !== undefined) await storeDocument(document);
-    await untilUndisturbed(async () => {
-      const present = await readPayment(key);
-      const unstored = present.unstored.filter((each) => each !== number);
-      const updated = await updateItem(PaymentRecord, paymentUpdate(present, { unstored }));
-      return stepOf(updated.applied);
-    });
+    await applyStep(key, async (present) =>
+      changePayment(present, { unstored: present.unstored.filter((each) => each !== number) }),
+    );
   }
   return payment.unstored.length === 0 ? payment : readPayment(key);
 }
@@ -102,11 +98,10 @@ async function issue(
   // A transfer may have been entered again with another amount.
   if (lost?.amountMicros === due.amountMicros && lost.totalMicros === due.totalMicros) {
     // A restore of the table has lost its record.
-    const restored = await transact({
+    return writeStep({
       document: insertOf(keys.invoice(organizationId, lost.number), { ...lost, paymentId }),
       payment: paymentUpdate(payment, noted(lost.number)),
     });
-    return stepOf(restored.outcome === "committed");
   }
   const issuedAt = now().toISOString();
   const year = dayIn(timeZone, issuedAt).slice(0, "yyyy".length);
@@ -143,12 +138,11 @@ async function issue(
     currency,
     localTax: localTaxOf({ taxMicros, currency }, invoice, month),
   };
-  const result = await transact({
+  return writeStep({
     number: takeNumber(due.kind, year, number),
     document: insertOf(keys.invoice(organizationId, number), document),
     payment: paymentUpdate(payment, { ...noted(number), unstored: [...unstored, number] }),
   });
-  return stepOf(result.outcome === "committed");
 }
 
 /** Returns the buyer of a payment's invoice, who is then also on its credit notes. */

@@ -5,20 +5,21 @@ import { now } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { type Step, stepOf } from "../../platform/table/transact.ts";
-import { updateItem, type Write } from "../../platform/table/write.ts";
+import type { Write } from "../../platform/table/write.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { postToWallet } from "../wallet/post.ts";
 import { referenceOf, type Movement } from "../wallet/reference.ts";
 import type { ProviderDispute, ProviderRefund } from "./provider.ts";
 import {
   paymentPut,
-  PaymentRecord,
   paymentUpdate,
   restOf,
   visitFields,
   type DisputeRecord,
+  type PaymentRecord,
   type RefundRecord,
 } from "./record.ts";
+import { changePayment } from "./steps.ts";
 import { netOf } from "./tax.ts";
 
 /*
@@ -53,7 +54,8 @@ export async function credit(
     { type: "payment", amountMicros: payment.amountMicros, reference: providerPaymentId },
     {
       reason,
-      write: isNew ? paymentPut({ ...payment, ...changes }) : paymentUpdate(payment, changes),
+      changes,
+      isNew,
       others: [owedEmail(receiptOf(payment)), ...others],
     },
   );
@@ -67,8 +69,10 @@ export function receiptOf({ organizationId, id: paymentId }: PaymentRecord): Que
 interface Effects {
   /** The ledger shows it to the customer. */
   readonly reason: string;
-  /** The write of the payment. */
-  readonly write: Write;
+  /** The changes of the payment. */
+  readonly changes: Partial<PaymentRecord>;
+  /** Whether the payment is recorded with the movement. */
+  readonly isNew?: boolean;
   readonly others?: readonly Write[];
 }
 
@@ -81,8 +85,9 @@ interface Effects {
 export async function move(
   payment: PaymentRecord,
   movement: Omit<Movement, "organizationId">,
-  { reason, write, others = [] }: Effects,
+  { reason, changes, isNew = false, others = [] }: Effects,
 ): Promise<Step> {
+  const write = isNew ? paymentPut({ ...payment, ...changes }) : paymentUpdate(payment, changes);
   const { organizationId, id: paymentId } = payment;
   const wallet = await postToWallet({
     ...movement,
@@ -98,38 +103,34 @@ export async function move(
 
 /** Applies the state of a refund at the provider: one of ours, or one that the operator made there. */
 export async function applyRefund(payment: PaymentRecord, refund: ProviderRefund): Promise<Step> {
-  const known =
-    payment.refunds.find(({ id }) => id === refund.id) ??
-    payment.refunds.find(({ id }) => id === refund.refundId);
-  if (known === undefined) return refund.status === "failed" ? "applied" : adoptRefund(payment, refund);
-  if (known.status === refund.status && known.providerRefundId === refund.id) return "applied";
-  // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.
-  if (known.status === "failed" && known.providerRefundId !== refund.id && refund.status !== "failed") {
+  const { id: providerRefundId, status } = refund;
+  const record = findRefund(payment, refund);
+  if (record === undefined) return status === "failed" ? "applied" : adoptRefund(payment, refund);
+  if (record.status === "failed") {
+    // A refund that has failed stays so.
+    if (status === "failed" || record.providerRefundId === providerRefundId) return "applied";
+    // It counted as failed while the provider was not found, and its money returned to the wallet. The provider made it.
     const { organizationId, id: paymentId } = payment;
     countMetrics({ PaymentDifferences: 1 });
     log.error("payment.refund_made_after_failure", { organizationId, paymentId });
     return adoptRefund(payment, { ...refund, refundId: undefined });
   }
-  // A refund that has failed stays so. An older state of another one came late.
-  const isLate = known.status === "succeeded" && refund.status === "pending";
-  if (known.status === "failed" || isLate) return "applied";
-  const changed: RefundRecord = { ...known, providerRefundId: refund.id, status: refund.status };
-  const refunds = payment.refunds.map((each) => (each.id === known.id ? changed : each));
-  return refund.status === "failed" ? returnRefund(payment, changed) : changePayment(payment, { refunds });
+  const isSame = record.status === status && record.providerRefundId === providerRefundId;
+  const isLate = record.status === "succeeded" && status === "pending";
+  if (isSame || isLate) return "applied";
+  const refunds = payment.refunds.map((each) =>
+    each.id === record.id ? { ...record, providerRefundId, status } : each,
+  );
+  if (status !== "failed") return changePayment(payment, { refunds });
+  const { id, amountMicros } = record;
+  const movement = { type: "payment_refund", amountMicros, reference: `${id}-failed` } as const;
+  const changes = { refunds, ...visitFields(payment, now().toISOString()) };
+  return move(payment, movement, { reason: "Refund failed", changes });
 }
 
-/** Returns the money of a refund that the provider could not make to the wallet. */
-async function returnRefund(payment: PaymentRecord, failed: RefundRecord): Promise<Step> {
-  const { id, amountMicros } = failed;
-  const refunds = payment.refunds.map((each) => (each.id === id ? failed : each));
-  return move(
-    payment,
-    { type: "payment_refund", amountMicros, reference: `${id}-failed` },
-    {
-      reason: "Refund failed",
-      write: paymentUpdate(payment, { refunds, ...visitFields(payment, now().toISOString()) }),
-    },
-  );
+/** Returns the record of a refund at the provider: one under its own id, or else the one that the gateway requested. */
+function findRefund({ refunds }: PaymentRecord, { id, refundId }: ProviderRefund): RefundRecord | undefined {
+  return refunds.find((each) => each.id === id) ?? refunds.find((each) => each.id === refundId);
 }
 
 /**
@@ -146,7 +147,7 @@ async function adoptRefund(
   const refund = { id, providerRefundId, amountMicros, totalMicros, status, createdAt: at };
   const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, at) };
   const movement = { type: "payment_refund", amountMicros: -amountMicros, reference: id } as const;
-  const effects = { reason: "Payment refunded", write: paymentUpdate(payment, changes) };
+  const effects = { reason: "Payment refunded", changes };
   try {
     return await move(payment, movement, effects);
   } catch (error) {
@@ -164,14 +165,14 @@ export async function applyDispute(
   { id, minorUnits, feeMinorUnits, status, reason, dueAt }: ProviderDispute,
 ): Promise<Step> {
   const at = now().toISOString();
-  const known = payment.disputes.find((each) => each.id === id);
+  const record = payment.disputes.find((each) => each.id === id);
   const totalMicros = microsOfMinorUnits(minorUnits);
   const dispute: DisputeRecord = {
     id,
     amountMicros: netOf(totalMicros, payment, restOf(payment)),
     totalMicros,
     openedAt: at,
-    ...known,
+    ...record,
     feeMicros: microsOfMinorUnits(feeMinorUnits),
     status,
     reason,
@@ -181,34 +182,27 @@ export async function applyDispute(
   const disputes = [...payment.disputes.filter((each) => each.id !== id), dispute];
   const changes = { disputes, ...visitFields(payment, at) };
   const { amountMicros } = dispute;
-  if (known === undefined) {
+  if (record === undefined) {
     // Both movements of a dispute that was won before the gateway learned of it would cancel out.
     if (status === "won") return changePayment(payment, changes);
     const movement = { type: "chargeback", amountMicros: -amountMicros, reference: id } as const;
     const { organizationId, id: paymentId } = payment;
     const email = operatorsEmail({ what: "disputeOpened", organizationId, paymentId }, `${id}-opened`);
-    const write = paymentUpdate(payment, changes);
     const moved = await move(payment, movement, {
       reason: "Payment disputed",
-      write,
+      changes,
       others: [owedEmail(email)],
     });
     if (moved === "applied") await queueOwedEmail(email);
     return moved;
   }
   // Only an appeal changes the result of a dispute. Another state came late.
-  if (known.status === "won" || (known.status === "lost" && status !== "won")) return "applied";
+  if (record.status === "won" || (record.status === "lost" && status !== "won")) return "applied";
   if (status === "won") {
     const movement = { type: "chargeback", amountMicros, reference: `${id}-won` } as const;
-    return move(payment, movement, { reason: "Dispute won", write: paymentUpdate(payment, changes) });
+    return move(payment, movement, { reason: "Dispute won", changes });
   }
-  const isSame = known.feeMicros === dispute.feeMicros && known.dueAt === dueAt;
-  if (known.status === status && isSame) return "applied";
+  const isSame = record.feeMicros === dispute.feeMicros && record.dueAt === dueAt;
+  if (record.status === status && isSame) return "applied";
   return changePayment(payment, changes);
-}
-
-/** Changes a payment without a movement of money. */
-export async function changePayment(payment: PaymentRecord, changes: Partial<PaymentRecord>): Promise<Step> {
-  const updated = await updateItem(PaymentRecord, paymentUpdate(payment, changes));
-  return stepOf(updated.applied);
 }

@@ -1,13 +1,12 @@
-import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
+import { billingEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
-import { dayMs, hourMs, minuteMs, now } from "../../platform/clock.ts";
+import { dayMs, now } from "../../platform/clock.ts";
 import { isPaused } from "../../platform/jobs/pause.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import type { Changes } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { type Update, updateItem, updateOf } from "../../platform/table/write.ts";
+import type { Step } from "../../platform/table/transact.ts";
+import { updateItem, updateOf } from "../../platform/table/write.ts";
 import { microsOfMinorUnits, minorUnitsOf } from "../wallet/money.ts";
 import { requestRecharge } from "../wallet/recharge.ts";
 import { findWallet } from "../wallet/record.ts";
@@ -16,31 +15,19 @@ import { transferMs } from "./create.ts";
 import { withCustomer } from "./customers.ts";
 import { issueDocuments } from "./issue-documents.ts";
 import { consoleUrl } from "./links.ts";
-import { applyDispute, applyRefund, credit, receiptOf, changePayment } from "./movements.ts";
+import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
 import { isProvenMissing, reportMissing, stateOf } from "./provider-state.ts";
 import { ProviderUnavailableError, type ProviderPayment } from "./provider.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
-import {
-  findPayment,
-  PaymentRecord,
-  paymentUpdate,
-  readPayment,
-  visitFields,
-  type PaymentKey,
-} from "./record.ts";
+import { findPayment, PaymentRecord, paymentUpdate, type PaymentKey } from "./record.ts";
 import { isUnsubmitted, submitRefunds } from "./refund.ts";
+import { endVisits, maxRetryMs, maxVisitMs, scheduleVisit } from "./schedule.ts";
+import { applyStep, changePayment, writeStep } from "./steps.ts";
 
 /*
- * Brings a payment to the state that it has at the provider. Each step is one transaction that is applied once, because it
- * requires the version of the payment that it saw. So any number of webhooks, visits and crashes have the same result.
+ * Brings a payment to the state that it has at the provider, in steps that are applied once. So any number of webhooks, visits
+ * and crashes have the same result.
  */
-
-/** The shortest and longest time between two visits of a payment that is not final. It grows with the age of the payment. */
-const minVisitMs = 2 * minuteMs;
-const maxVisitMs = 12 * hourMs;
-
-/** The longest time until the visit after an error. The alarm lasts as long as visits fail. */
-const maxRetryMs = 4 * minuteMs;
 
 /**
  * Processes a payment until nothing is left to do now. During a pause it stays as it is.
@@ -57,7 +44,7 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
     const payment = await findPayment(key).catch(() => undefined);
     if (payment?.status === "succeeded" && isProvenMissing(payment, error)) {
       reportMissing(payment);
-      return endMissing(payment);
+      return endMissing(key, payment);
     }
     if (payment?.pendingWork !== undefined) await scheduleVisit(payment, maxRetryMs).catch(() => undefined);
     throw error;
@@ -65,7 +52,7 @@ export async function processPayment(key: PaymentKey): Promise<PaymentRecord | u
 }
 
 async function processFound(key: PaymentKey, found: PaymentRecord): Promise<PaymentRecord> {
-  if (found.provider === "stripe") await applyProviderState(found);
+  if (found.provider === "stripe") await applyProviderState(key, found);
   else await expireTransfer(found);
   let payment: PaymentRecord;
   do {
@@ -80,37 +67,34 @@ async function processFound(key: PaymentKey, found: PaymentRecord): Promise<Paym
   return payment;
 }
 
-/** Reads the payment at the provider, and applies each step of the difference to the payment as it is then. */
-async function applyProviderState(first: PaymentRecord): Promise<void> {
-  const key = { organizationId: first.organizationId, paymentId: first.id };
+/** Reads the payment at the provider, and applies the difference. */
+async function applyProviderState(key: PaymentKey, first: PaymentRecord): Promise<void> {
   const state = await stateOf(first);
-  // A change in between disturbs a step.
-  const apply = async (step: (payment: PaymentRecord) => Promise<Step>): Promise<void> => {
-    await untilUndisturbed(async () => step(await readPayment(key)));
-  };
-  const { account: providerAccount } = state;
+  const { account: providerAccount, status, failure } = state;
   if (first.providerAccount === undefined && providerAccount !== undefined)
-    await apply(async (payment) => changePayment(payment, { providerAccount }));
-  if (state.status === "succeeded" && !hasRightTotal(first, state)) return;
-  if (state.status === "succeeded") {
-    await apply(async (payment) =>
-      payment.status === "succeeded" ? "applied" : credit(payment, state.id ?? ""),
-    );
-    if (first.status !== "succeeded") await noteRecharged(first);
-    await recordFee(key, state);
-    for (const refund of state.refunds) await apply(async (payment) => applyRefund(payment, refund));
-    for (const dispute of state.disputes) await apply(async (payment) => applyDispute(payment, dispute));
-    for (const difference of state.unknown ?? []) {
-      countMetrics({ PaymentDifferences: 1 });
-      log.warn("payment.status_unknown", { ...key, difference });
-    }
-    const wallet = await findWallet(key.organizationId);
-    if (wallet !== undefined) await requestRecharge(wallet);
+    await applyStep(key, async (payment) => changePayment(payment, { providerAccount }));
+  if (status === "succeeded") await applySuccess(key, first, state);
+  else if (status === "unauthenticated") await applyStep(key, openRecovery);
+  else if (status !== "pending") await applyStep(key, async (payment) => fail(payment, { status, failure }));
+}
+
+/** Credits a payment that succeeded at the provider, and applies what followed there: its fee, refunds and disputes. */
+async function applySuccess(key: PaymentKey, first: PaymentRecord, state: ProviderPayment): Promise<void> {
+  if (!hasRightTotal(first, state)) return;
+  await applyStep(key, async (payment) =>
+    payment.status === "succeeded" ? "applied" : credit(payment, state.id ?? ""),
+  );
+  if (first.status !== "succeeded") await noteRecharged(first);
+  await recordFee(key, state);
+  for (const refund of state.refunds) await applyStep(key, async (payment) => applyRefund(payment, refund));
+  for (const dispute of state.disputes)
+    await applyStep(key, async (payment) => applyDispute(payment, dispute));
+  for (const difference of state.unknown ?? []) {
+    countMetrics({ PaymentDifferences: 1 });
+    log.warn("payment.status_unknown", { ...key, difference });
   }
-  if (state.status === "unauthenticated") await apply(openRecovery);
-  if (state.status === "failed")
-    await apply(async (payment) => fail(payment, { status: "failed", failure: state.failure }));
-  if (state.status === "expired") await apply(async (payment) => fail(payment, { status: "expired" }));
+  const wallet = await findWallet(key.organizationId);
+  if (wallet !== undefined) await requestRecharge(wallet);
 }
 
 /** Reports a payment whose amount or currency differs at the provider. It is not credited: the operator has to decide. */
@@ -140,11 +124,10 @@ const missingMs = 30 * dayMs;
  * Ends a credited payment that the provider does not have. Refunds that were not submitted return their money. Its visits
  * end a month after its last refund or dispute.
  */
-export async function endMissing(payment: PaymentRecord): Promise<PaymentRecord> {
-  const key = { organizationId: payment.organizationId, paymentId: payment.id };
+export async function endMissing(key: PaymentKey, payment: PaymentRecord): Promise<PaymentRecord> {
   for (const { id, totalMicros } of payment.refunds.filter(isUnsubmitted)) {
     const failed = { id, minorUnits: minorUnitsOf(totalMicros), status: "failed" } as const;
-    await untilUndisturbed(async () => applyRefund(await readPayment(key), failed));
+    await applyStep(key, async (present) => applyRefund(present, failed));
   }
   const changed = await issueDocuments(key);
   const { createdAt, refunds, disputes } = payment;
@@ -157,11 +140,6 @@ export async function endMissing(payment: PaymentRecord): Promise<PaymentRecord>
   if (now().getTime() - lastMs < missingMs) await scheduleVisit(changed, maxVisitMs);
   else await endVisits(changed);
   return changed;
-}
-
-/** Removes a payment from the pending work, unless another change came first. */
-export async function endVisits(payment: PaymentRecord): Promise<void> {
-  await updateItem(PaymentRecord, visitUpdate(payment, noMoreVisits));
 }
 
 /** Opens a checkout for a charge that the bank lets only the cardholder complete, and emails its link. */
@@ -183,66 +161,22 @@ async function openRecovery(payment: PaymentRecord): Promise<Step> {
   const { organizationId, id: paymentId } = payment;
   const notice = { what: "authenticationRequired", paymentId } as const;
   const email = billingEmail(organizationId, notice, `${paymentId}-authentication`);
-  const { outcome } = await transact({ payment: paymentUpdate(payment, set), email: owedEmail(email) });
-  if (outcome !== "committed") return "disturbed";
-  await queueOwedEmail(email);
-  return "applied";
+  return writeStep({ payment: paymentUpdate(payment, set) }, [email]);
+}
+
+/** Ends a payment that was not made and is not expected any more. */
+export async function expire(payment: PaymentRecord): Promise<Step> {
+  return fail(payment, { status: "expired" });
 }
 
 /** Ends a payment that was not made. A late success still changes it. */
-export async function fail(
-  payment: PaymentRecord,
-  set: Pick<PaymentRecord, "failure" | "status">,
-): Promise<Step> {
+async function fail(payment: PaymentRecord, set: Pick<PaymentRecord, "failure" | "status">): Promise<Step> {
   if (payment.status !== "pending") return "applied";
-  if (payment.origin === "auto_recharge") return endRecharge(payment, set);
-  const failed = await updateItem(PaymentRecord, paymentUpdate(payment, set));
-  return stepOf(failed.applied);
+  return payment.origin === "auto_recharge" ? endRecharge(payment, set) : changePayment(payment, set);
 }
 
 /** Ends a bank transfer that never arrived. The operator can still record it. */
 async function expireTransfer(payment: PaymentRecord): Promise<void> {
   const isLate = now().getTime() - Date.parse(payment.createdAt) >= transferMs;
-  if (isLate) await fail(payment, { status: "expired" });
-}
-
-/**
- * Sets the time of the next visit, or removes a final payment from the pending work.
- * @param retryMs the longest time until the visit of a payment that could not be processed now
- */
-async function scheduleVisit(payment: PaymentRecord, retryMs?: number): Promise<void> {
-  const visitMs = Math.min(nextVisit(payment).getTime(), now().getTime() + (retryMs ?? Infinity));
-  const changes =
-    isFinal(payment) && retryMs === undefined
-      ? noMoreVisits
-      : { set: visitFields(payment, new Date(visitMs).toISOString()) };
-  await updateItem(PaymentRecord, visitUpdate(payment, changes));
-}
-
-const noMoreVisits = { remove: ["pendingWork", "visitAt"] } as const;
-
-/** Returns an update of the time of the next visit. It is rejected after a change in between, which has its own time. */
-function visitUpdate(
-  { organizationId, id, version }: PaymentRecord,
-  changes: Changes<"payment">,
-): Update<"payment"> {
-  return updateOf(keys.payment(organizationId, id), changes, { is: { version } });
-}
-
-/** Returns when to visit a payment again: after half of its age, and soon after its checkout expires. */
-function nextVisit({ createdAt, checkoutExpiresAt = createdAt }: PaymentRecord): Date {
-  const nowMs = now().getTime();
-  const ageMs = nowMs - Date.parse(createdAt);
-  const next = nowMs + Math.min(Math.max(ageMs / 2, minVisitMs), maxVisitMs);
-  const expiry = Date.parse(checkoutExpiresAt) + minVisitMs;
-  return new Date(expiry > nowMs ? Math.min(next, expiry) : next);
-}
-
-/** Whether nothing is expected to change a payment any more. Refunds and disputes of final payments arrive as events. */
-function isFinal({ status, provider, feeAt, refunds, disputes, unstored }: PaymentRecord): boolean {
-  if (status === "pending") return false;
-  if (status !== "succeeded") return true;
-  const isFeeKnown = provider === "manual" || feeAt !== undefined;
-  const isSettled = refunds.every((refund) => refund.status !== "pending");
-  return isFeeKnown && isSettled && disputes.every((each) => each.status !== "open") && unstored.length === 0;
+  if (isLate) await expire(payment);
 }

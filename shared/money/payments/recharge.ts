@@ -2,13 +2,13 @@ import type { AutoRecharge, AutoRechargeState } from "../../api/contract/billing
 import { ApiError, invalidField } from "../../api/contract/errors.ts";
 import { billingEmail, owedEmail } from "../../notices/emails/email-job.ts";
 import type { BillingNotice } from "../../notices/emails/email-kinds.ts";
-import { queueOwedEmail, queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
 import { dayOf, hourMs, now } from "../../platform/clock.ts";
 import { useToday } from "../../platform/limits/daily.ts";
 import type { Changes, Requirements } from "../../platform/table/expressions.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
-import { updateItem, updateOf, type Put, type Update, checkOf } from "../../platform/table/write.ts";
+import { type Step, transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { checkOf, updateItem, updateOf, type Update } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { checkDrawable } from "../invoices/characters.ts";
 import { amountOf, microsOfField, microsOfText } from "../wallet/money.ts";
@@ -28,6 +28,7 @@ import { balanceCheck } from "./payment-job.ts";
 import { monthOf, rechargedMicros, stateOf } from "./recharge-state.ts";
 import { findPayment, paymentPut, paymentUpdate, type PaymentKey, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
+import { writeStep } from "./steps.ts";
 
 /*
  * Auto-recharge. The wallet has the threshold and the id of the present recharge, because each debit compares them. The
@@ -99,7 +100,8 @@ export async function startRecharge({ organizationId, paymentId }: PaymentKey): 
     const isStopped = wallet.closedAt !== undefined || wallet.suspendedAt !== undefined;
     // Another payment may have come since the balance fell.
     const isUnneeded = wallet.balanceMicros >= (wallet.rechargeBelowMicros ?? 0);
-    if (settings?.isEnabled !== true || isStopped || isUnneeded) return releaseWallet(wallet, {});
+    if (settings?.isEnabled !== true || isStopped || isUnneeded)
+      return writeStep({ wallet: walletRelease(wallet, {}) });
     const { amountMicros, paymentMethodId } = settings;
     // The operator may have lowered the maximum after the customer chose the amount.
     const maximumMicros = microsOfText(paymentSettings().maximum) ?? Infinity;
@@ -168,22 +170,11 @@ async function pauseUntil(
 ): Promise<Step> {
   const { organizationId } = wallet;
   const email = billingEmail(organizationId, notice, `${organizationId}-${name}`);
-  const owed = [owedEmail(email), balanceCheck(organizationId, until)];
-  const step = await releaseWallet(wallet, { rechargeNotBefore: until.toISOString() }, owed);
-  if (step === "applied") await queueOwedEmail(email);
-  return step;
+  const release = walletRelease(wallet, { rechargeNotBefore: until.toISOString() });
+  return writeStep({ wallet: release, check: balanceCheck(organizationId, until) }, [email]);
 }
 
-/** Ends a recharge that has no payment. */
-async function releaseWallet(
-  wallet: WalletRecord,
-  set: Pick<WalletRecord, "rechargeNotBefore">,
-  others: readonly Put[] = [],
-): Promise<Step> {
-  const released = await transact({ wallet: walletRelease(wallet, set), others });
-  return stepOf(released.outcome === "committed");
-}
-
+/** Returns the write of the wallet that ends its recharge. */
 function walletRelease(
   { organizationId, rechargeId }: Pick<WalletRecord, "organizationId" | "rechargeId">,
   set: Pick<WalletRecord, "rechargeNotBefore">,
@@ -226,7 +217,7 @@ export async function endRecharge(
     { what: "rechargeFailed", paymentId: id, isOff },
     `${id}-failed`,
   );
-  const { outcome } = await transact({
+  const writes = {
     payment: paymentUpdate(payment, { ...set, failure }),
     billing: updateOf(
       keys.billing(organizationId),
@@ -244,12 +235,9 @@ export async function endRecharge(
       wallet.rechargeId === id
         ? [walletRelease(wallet, { rechargeNotBefore }, isOff ? ["rechargeBelowMicros"] : [])]
         : [],
-    email: owedEmail(email),
     retry: isOff ? [] : [balanceCheck(organizationId, new Date(rechargeNotBefore))],
-  });
-  if (outcome !== "committed") return "disturbed";
-  await queueOwedEmail(email);
-  return "applied";
+  };
+  return writeStep(writes, [email]);
 }
 
 /** Ends the failures in a row, after a recharge that succeeded. */

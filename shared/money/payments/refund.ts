@@ -1,17 +1,10 @@
 import { invalidField, ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
-import { type Step, untilUndisturbed } from "../../platform/table/transact.ts";
 import { amountOf, minorUnitsOf } from "../wallet/money.ts";
 import { applyRefund, move } from "./movements.ts";
 import { cardProvider } from "./providers.ts";
-import {
-  paymentUpdate,
-  readPayment,
-  restOf,
-  visitFields,
-  type PaymentKey,
-  type RefundRecord,
-} from "./record.ts";
+import { readPayment, restOf, visitFields, type PaymentKey, type RefundRecord } from "./record.ts";
+import { applyStep } from "./steps.ts";
 import { grossOf } from "./tax.ts";
 
 /** A part of a payment that the operator pays back. */
@@ -30,8 +23,7 @@ export interface NewRefund {
  *   its rest; INSUFFICIENT_BALANCE when the money was spent
  */
 export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }: NewRefund): Promise<void> {
-  await untilUndisturbed(async (): Promise<Step> => {
-    const payment = await readPayment(key);
+  await applyStep(key, async (payment) => {
     if (payment.refunds.some((each) => each.id === id)) return "applied";
     if (payment.status !== "succeeded")
       throw new ApiError("CONFLICT", { message: "The payment did not succeed." });
@@ -56,7 +48,7 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
     };
     const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, refund.createdAt) };
     const movement = { type: "payment_refund", amountMicros: -amount, reference: id } as const;
-    return move(payment, movement, { reason, write: paymentUpdate(payment, changes) });
+    return move(payment, movement, { reason, changes });
   });
 }
 
@@ -74,6 +66,6 @@ export async function submitRefunds(key: PaymentKey): Promise<void> {
       payment.provider === "manual" || minorUnits === 0
         ? ({ id, refundId: id, minorUnits, status: "succeeded" } as const)
         : await (await cardProvider()).refund(payment, id, minorUnits);
-    await untilUndisturbed(async () => applyRefund(await readPayment(key), refund));
+    await applyStep(key, async (present) => applyRefund(present, refund));
   }
 }

@@ -1,52 +1,16 @@
-import { dayMs, minuteMs, now, secondMs } from "../../platform/clock.ts";
+import { dayMs, minuteMs, now } from "../../platform/clock.ts";
 import { readPause } from "../../platform/jobs/pause.ts";
-import { workOnPending } from "../../platform/jobs/pending-work.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { microsOfMinorUnits } from "../wallet/money.ts";
 import { listWallets } from "../wallet/record.ts";
 import { findReference } from "../wallet/reference.ts";
 import { isOurs } from "./adopt.ts";
-import { processPayment } from "./process.ts";
 import type { ListedPayment, ProviderNotice } from "./provider.ts";
 import { cardProvider } from "./providers.ts";
 import { findPayment, paymentsOf, type PaymentKey, type PaymentRecord } from "./record.ts";
 import { paymentSettings } from "./settings.ts";
-
-/** A run ends after this time, before the function's time-out. The next run continues with the rest. */
-const runTimeMs = 40 * secondMs;
-
-/**
- * Visits the payments of a shard that are not final: those whose webhook was lost, that were abandoned, or whose processing
- * was interrupted.
- * @returns how many were visited
- */
-export async function visitPayments(shard: number): Promise<number> {
-  const deadline = now().getTime() + runTimeMs;
-  let count = 0;
-  await workOnPending({
-    name: "PAYMENT",
-    shard,
-    isTimeLeft: () => now().getTime() < deadline,
-    visit: async ({ pk, sk: paymentId }) => {
-      count += 1;
-      await processSafely({ organizationId: pk.slice("PAYMENTS#".length), paymentId });
-    },
-  });
-  return count;
-}
-
-/** Processes a payment. An error must not keep the other payments from being processed. */
-async function processSafely(key: PaymentKey): Promise<boolean> {
-  try {
-    await processPayment(key);
-    return true;
-  } catch (error) {
-    log.error("payment.not_processed", { ...key, error });
-    countMetrics({ FailedPayments: 1 });
-    return false;
-  }
-}
+import { keyOf, processSafely } from "./work.ts";
 
 /** A difference between the provider's payments and ours. */
 export interface PaymentDifference extends ProviderNotice {
@@ -168,14 +132,4 @@ async function differenceOf(
   return payment?.providerPaymentId === providerPaymentId
     ? undefined
     : { ...names, difference: "not credited" };
-}
-
-/** Returns the names of the payment that a notice is about; undefined for one that the gateway did not make. */
-export async function keyOf(notice: ProviderNotice): Promise<PaymentKey | undefined> {
-  const { providerPaymentId } = notice;
-  const isNamed = notice.organizationId !== undefined && notice.paymentId !== undefined;
-  if (!isNamed && providerPaymentId === undefined) return undefined;
-  const named = isNamed ? notice : await (await cardProvider()).identify(providerPaymentId ?? "");
-  const { organizationId, paymentId } = named;
-  return organizationId === undefined || paymentId === undefined ? undefined : { organizationId, paymentId };
 }
