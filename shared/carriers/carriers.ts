@@ -81,7 +81,7 @@ export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
         idempotent: false,
         send: async (message) => {
           // A separate file of the bundle, so that only gateways with this carrier load it.
-          const { sendWithAws } = await import("./aws.ts");
+          const { sendWithAws } = await import("./aws-call.ts");
           return sendWithAws(settings, message);
         },
       };

@@ -241,7 +241,7 @@ it.each([
   },
   {
     functionName: "workers/send-message",
-    file: "shared__carriers__aws.mjs",
+    file: "shared__carriers__aws-call.mjs",
     mark: 'id:"PINPOINT_SMS_VOICE_V2"',
   },
   {

@@ -2,14 +2,14 @@ import { createHmac } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
+import { awsCallbacks } from "../../shared/carriers/aws-callbacks.ts";
+import { httpCallbacks } from "../../shared/carriers/http-callbacks.ts";
+import { kannelCallbacks } from "../../shared/carriers/kannel-callbacks.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { awsCallbacks } from "../../shared/messages/callbacks/aws.ts";
+import { isSignedByTwilio, twilioCallbacks } from "../../shared/carriers/twilio-callbacks.ts";
 import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
-import { httpCallbacks } from "../../shared/messages/callbacks/http.ts";
-import { kannelCallbacks } from "../../shared/messages/callbacks/kannel.ts";
 import { recordCallback } from "../../shared/messages/callbacks/record.ts";
 import { messageOf } from "../../shared/messages/callbacks/reference.ts";
-import { isSignedByTwilio, twilioCallbacks } from "../../shared/messages/callbacks/twilio.ts";
 
 const kannel = kannelCallbacks();
 

@@ -2,9 +2,13 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import type { CallbackKind } from "../../api/contract/carriers.ts";
 import { ApiError } from "../../api/contract/errors.ts";
+import type { CallbackReader, Fields, NumberOfCountry } from "../../carriers/callback-reader.ts";
+import { httpCallbacks } from "../../carriers/http-callbacks.ts";
+import { kannelCallbacks } from "../../carriers/kannel-callbacks.ts";
 import { carrierKinds } from "../../carriers/kinds.ts";
 import { cachedCarriers, type CarrierRecord } from "../../carriers/record.ts";
 import type { CarrierSettings } from "../../carriers/settings.ts";
+import { isSignedByTwilio, twilioCallbacks } from "../../carriers/twilio-callbacks.ts";
 import { now } from "../../platform/clock.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { newId } from "../../platform/ids.ts";
@@ -13,11 +17,7 @@ import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
 import { readAuthToken } from "./auth-token.ts";
 import { callbackJob, type CallbackJob } from "./callback-job.ts";
-import type { CallbackReader, Fields, NumberOfCountry } from "./callback.ts";
-import { httpCallbacks } from "./http.ts";
-import { kannelCallbacks } from "./kannel.ts";
 import { messageOf } from "./reference.ts";
-import { isSignedByTwilio, twilioCallbacks } from "./twilio.ts";
 
 /** A call from a caller that claims to be a carrier. */
 export interface CarrierCall {

@@ -1,9 +1,9 @@
+import { awsCallbacks } from "../../carriers/aws-callbacks.ts";
+import type { Fields } from "../../carriers/callback-reader.ts";
 import type { RecordedReceipt } from "../counts/counts.ts";
 import { receiveInboundMessage, receiveTestMessage } from "../inbound/receive.ts";
 import { recordDeliveryReceipt } from "../outcome/receipts.ts";
-import { awsCallbacks } from "./aws.ts";
 import type { QueuedCallback } from "./callback-job.ts";
-import type { Fields } from "./callback.ts";
 import { messageOf } from "./reference.ts";
 
 /** The carrier name for inbound messages of AWS. All its carriers are one account, with unique ids of messages. */

@@ -1,13 +1,12 @@
-import { providerCodeOf } from "../../carriers/provider-code.ts";
-import type { SettingsOf } from "../../carriers/settings.ts";
-import type { FinalDelivery } from "../message/record.ts";
 import {
   inboundMessage,
   InboundText,
   type CallbackReader,
   type Fields,
   type NumberOfCountry,
-} from "./callback.ts";
+} from "./callback-reader.ts";
+import { providerCodeOf } from "./provider-code.ts";
+import type { SettingsOf } from "./settings.ts";
 
 /**
  * Reads the callbacks of any carrier with an HTTP interface. Its settings define the fields and the meanings of their
@@ -23,9 +22,9 @@ export function httpCallbacks(
       const said = textAt(fields, receipts.statusPath);
       if (said === undefined) return undefined;
       const reference = receipts.referencePath && textAt(fields, receipts.referencePath);
-      const status = (
-        ["delivered", "undelivered", "unknown"] as const satisfies readonly FinalDelivery[]
-      ).find((word) => receipts[word].includes(said));
+      const status = (["delivered", "undelivered", "unknown"] as const).find((word) =>
+        receipts[word].includes(said),
+      );
       const error = (receipts.errorPath && textAt(fields, receipts.errorPath)) ?? "";
       const errorCode = Object.hasOwn(receipts.errors, error) ? receipts.errors[error] : undefined;
       if (status === "undelivered") {

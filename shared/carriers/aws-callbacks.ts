@@ -1,14 +1,8 @@
 import * as z from "zod/mini";
 
-import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
-import { providerCodeOf } from "../../carriers/provider-code.ts";
-import {
-  inboundMessage,
-  InboundText,
-  type Fields,
-  type CallbackReceipt,
-  type CallbackReader,
-} from "./callback.ts";
+import type { DeliveryErrorCode } from "../api/contract/sms.ts";
+import { inboundMessage, InboundText, type CallbackReceipt, type CallbackReader } from "./callback-reader.ts";
+import { providerCodeOf } from "./provider-code.ts";
 
 /*
  * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
@@ -72,12 +66,3 @@ function meaningOf(eventType: string, isFinal: boolean): CallbackReceipt {
   const errorCode = errorCodes.get(eventType) ?? "DELIVERY_FAILED";
   return { status: "undelivered", errorCode, providerCode: providerCodeOf(eventType) };
 }
-
-/**
- * A notification that AWS itself adds to the queue of carrier callbacks. Fields with a `kind` are a job of the gateway.
- * An unreadable job must not pass for a notification.
- */
-export const AwsNotification = z.pipe(
-  z.record(z.string(), z.unknown()).check(z.refine((fields) => !("kind" in fields))),
-  z.transform((fields: Fields) => ({ kind: "aws" as const, fields })),
-);

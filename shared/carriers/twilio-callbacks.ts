@@ -2,10 +2,15 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 import * as z from "zod/mini";
 
-import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
-import { providerCodeOf } from "../../carriers/provider-code.ts";
-import { pictureNote } from "../numbers/keywords.ts";
-import { inboundMessage, InboundText, type Fields, type CallbackReader } from "./callback.ts";
+import type { DeliveryErrorCode } from "../api/contract/sms.ts";
+import {
+  inboundMessage,
+  InboundText,
+  pictureNote,
+  type Fields,
+  type CallbackReader,
+} from "./callback-reader.ts";
+import { providerCodeOf } from "./provider-code.ts";
 
 const ReceiptFields = z.object({
   /** A status that Twilio adds is no final one. */

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 
-import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
-import { providerCodeOf } from "../../carriers/provider-code.ts";
-import { inboundMessage, InboundText, type CallbackReader, type NumberOfCountry } from "./callback.ts";
+import type { DeliveryErrorCode } from "../api/contract/sms.ts";
+import { inboundMessage, InboundText, type CallbackReader, type NumberOfCountry } from "./callback-reader.ts";
+import { providerCodeOf } from "./provider-code.ts";
 
 /*
  * The fields that Kannel fills into its callback addresses: `type=%d&answer=%A` for receipts, and
