@@ -36,6 +36,13 @@ export interface CallbackReader {
 /** Reads a number that may have no country code, by the country in the carrier's settings. */
 export type NumberOfCountry = (text: string) => string | undefined;
 
+/** Returns the reader of numbers of a country. It has the patterns of all countries, so it is loaded on demand. */
+export async function numbersOf(country: string | undefined): Promise<NumberOfCountry | undefined> {
+  if (country === undefined) return undefined;
+  const { numberOfCarrier } = await import("../api/read-number.ts");
+  return (text) => numberOfCarrier(text, country);
+}
+
 /** Returns an inbound message whose sender and receiver could be read; undefined for another. */
 export function inboundMessage(
   {

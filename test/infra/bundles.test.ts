@@ -260,6 +260,17 @@ it.each([
 });
 
 it.each([
+  { functionName: "workers/send-message", calls: true, readers: false },
+  { functionName: "carriers/post-carrier-callback", calls: false, readers: true },
+  { functionName: "sms/send-sms", calls: false, readers: false },
+])("$functionName has the record of carriers that it needs", async ({ functionName, ...expected }) => {
+  const bundle = path.join(folder, "unchanged/.build/functions", functionName, "index.mjs");
+  const content = await readFile(bundle, "utf8");
+  const calls = content.includes("the carrier gave no complete response");
+  expect({ calls, readers: content.includes("windows-1252") }).toEqual(expected);
+});
+
+it.each([
   { functionName: "sms/send-sms", maxBytes: 238_500 },
   { functionName: "health/get-health", maxBytes: 40_000 },
 ])("$functionName loads at most $maxBytes bytes", async ({ functionName, maxBytes }) => {

@@ -2,7 +2,20 @@ import * as z from "zod/mini";
 
 import type { DeliveryErrorCode } from "../api/contract/sms.ts";
 import { inboundMessage, InboundText, type CallbackReceipt, type CallbackReader } from "./callback-reader.ts";
+import { NoCredentials } from "./credentials.ts";
+import type { CarrierCallbacks, CarrierCalls } from "./kind.ts";
 import { providerCodeOf } from "./provider-code.ts";
+import type { SettingsOf } from "./settings.ts";
+
+/** AWS End User Messaging, with the role of the sender. */
+export const awsCalls = {
+  credentials: NoCredentials,
+  submit: async ({ settings }, message) => {
+    // A separate file of the bundle, so that only gateways with this carrier load it.
+    const { sendWithAws } = await import("./aws-call.ts");
+    return sendWithAws(settings, message);
+  },
+} satisfies CarrierCalls<SettingsOf<"aws">>;
 
 /*
  * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
@@ -42,7 +55,7 @@ const onTheWay: ReadonlySet<string> = new Set([
   "TEXT_SUCCESSFUL",
 ]);
 
-export const awsCallbacks: CallbackReader = {
+const reader: CallbackReader = {
   receipt: (fields) => {
     const parsed = DeliveryEvent.safeParse(fields);
     if (!parsed.success) return undefined;
@@ -56,6 +69,18 @@ export const awsCallbacks: CallbackReader = {
     return inboundMessage({ carrierId: parsed.data.inboundMessageId, from, to, message });
   },
 };
+
+export const awsCallbacks = {
+  receiptsPerSegment: 0,
+  account: "aws",
+  reader: () => reader,
+  warnings: ({ name, settings }) => ({
+    receipts:
+      settings.configurationSetName === undefined
+        ? `AWS sends no receipts for ${name}: add configurationSetName to its settings.`
+        : undefined,
+  }),
+} satisfies CarrierCallbacks<SettingsOf<"aws">>;
 
 function meaningOf(eventType: string, isFinal: boolean): CallbackReceipt {
   if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
