@@ -1,6 +1,5 @@
 import { setTimeout } from "node:timers/promises";
 
-import { placeholdersOf, textsOf } from "../../shared/carriers/placeholders.ts";
 import type { CarrierRecord } from "../../shared/carriers/record.ts";
 import { MessageRecord } from "../../shared/messages/message/record.ts";
 import { testExpiry } from "../../shared/messages/message/test-messages.ts";
@@ -9,31 +8,6 @@ import { newTestId } from "../../shared/platform/ids.ts";
 import { findItem } from "../../shared/platform/table/read.ts";
 import { messageKey } from "../../shared/platform/table/shards.ts";
 import { insertOf, putItem } from "../../shared/platform/table/write.ts";
-
-type Settled = Pick<CarrierRecord, "name" | "settings">;
-
-/** Returns why a carrier's messages stay without a receipt, for the operator; undefined if they get one. */
-export function receiptWarning({ name, settings }: Settled): string | undefined {
-  if (settings.kind === "aws" && settings.configurationSetName === undefined) {
-    return `AWS sends no receipts for ${name}: add configurationSetName to its settings.`;
-  }
-  if (settings.kind !== "http") return undefined;
-  const { url, headers, body = {}, receipts } = settings;
-  if (receipts === undefined) {
-    return `Receipts of ${name} are rejected, and no message gets a result: add receipts to its settings.`;
-  }
-  const texts = [url, ...Object.values(headers), ...textsOf(body)];
-  const names = new Set(texts.flatMap(placeholdersOf));
-  if (names.has("callbackUrl") || (names.has("reference") && receipts.referencePath !== undefined))
-    return undefined;
-  return `Receipts of ${name} belong to no message: add {callbackUrl} to its url or body.`;
-}
-
-/** Returns why a carrier's inbound messages are lost, for the operator; undefined if they are read. */
-export function inboundWarning({ name, settings }: Settled): string | undefined {
-  if (settings.kind !== "http" || settings.inbound !== undefined) return undefined;
-  return `Replies through ${name} are rejected, and a STOP has no effect: add inbound to its settings.`;
-}
 
 /** No organization has this id. */
 const testOrganizationId = `org_${"0".repeat(26)}`;

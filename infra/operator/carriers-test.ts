@@ -4,6 +4,7 @@ import { GivenPhoneNumber } from "../../shared/api/contract/phone-numbers.ts";
 import { SenderId } from "../../shared/api/contract/senders.ts";
 import { closeBreaker } from "../../shared/carriers/breaker.ts";
 import type { CarrierResponse } from "../../shared/carriers/call.ts";
+import { callbacksOfKinds } from "../../shared/carriers/callbacks-of-kinds.ts";
 import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { readSecret, type CarrierSecret } from "../../shared/carriers/credentials.ts";
 import { CarrierName, findCarrier, type CarrierRecord } from "../../shared/carriers/record.ts";
@@ -11,7 +12,7 @@ import type { Period } from "../../shared/figures/books/movements.ts";
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
 import { readAuditLog } from "../../shared/tenancy/audit-log/list.ts";
-import { receiptWarning, TestedMessage } from "./carrier-receipts.ts";
+import { TestedMessage } from "./carrier-receipts.ts";
 import { command, count, part, personal, RequiredText } from "./command.ts";
 import { listOf } from "./output.ts";
 
@@ -22,6 +23,11 @@ export async function readCarrier(name: string): Promise<CarrierRecord> {
   const record = await findCarrier(name);
   if (record === undefined) throw new Error(`There is no carrier ${name}.`);
   return record;
+}
+
+/** Whether a carrier is a real one, with receipts and inbound messages. */
+export function reachesPhones({ settings }: CarrierRecord): boolean {
+  return callbacksOfKinds[settings.kind].reader !== undefined;
 }
 
 export const testCarrier = command({
@@ -59,7 +65,8 @@ export const testCarrier = command({
     const tested = new TestedMessage();
     const { reference } = tested;
     const { encoding } = segmentsOf(message.text, { unicode: false });
-    const expectsReceipt = record.settings.kind !== "sandbox" && receiptWarning(record) === undefined;
+    const warning = callbacksOfKinds[record.settings.kind].warnings?.(record).receipts;
+    const expectsReceipt = reachesPhones(record) && warning === undefined;
     if (expectsReceipt) await tested.store(name, { from: message.from, encoding });
     const submission = { ...message, reference, country: countryOfNumber(message.to), encoding };
     const startedAtMs = performance.now();
@@ -74,8 +81,7 @@ export const testCarrier = command({
     const isAccepted = result.outcome === "accepted" && result.isBuffered !== true;
     const closesBreaker = isAccepted && (await closeBreaker(record.name));
     if (expectsReceipt && isAccepted) output.progress(`waiting for the receipt, at most ${wait} seconds`);
-    const receipt =
-      expectsReceipt && isAccepted ? await tested.receipt(record, wait) : receiptWarning(record);
+    const receipt = expectsReceipt && isAccepted ? await tested.receipt(record, wait) : warning;
     const carrierReference = result.outcome === "accepted" ? result.carrierReference : undefined;
     changed({
       outcome: result.outcome,

@@ -9,8 +9,8 @@ import * as z from "zod/mini";
 import { validationMessage } from "../../shared/api/contract/validation.ts";
 import { readBreakers } from "../../shared/carriers/breaker.ts";
 import { inboundUrl } from "../../shared/carriers/callback-url.ts";
+import { callbacksOfKinds } from "../../shared/carriers/callbacks-of-kinds.ts";
 import { readSecret } from "../../shared/carriers/credentials.ts";
-import { carrierKinds } from "../../shared/carriers/kinds.ts";
 import {
   checkCarrier,
   deleteCarrier,
@@ -21,7 +21,6 @@ import {
 import { findCarrier, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { RejectedError } from "../../shared/platform/rejected-error.ts";
-import { inboundWarning, receiptWarning } from "./carrier-receipts.ts";
 import { Name, readCarrier, testCarrier } from "./carriers-test.ts";
 import { command, flag, part, RequiredText, type OperatorCommand } from "./command.ts";
 import type { Context } from "./context.ts";
@@ -105,9 +104,8 @@ const set = command({
     });
     changed(shown(record));
     output.result(shown(record), carrierText(record));
-    for (const warning of [receiptWarning(record), inboundWarning(record)].flatMap((each) => each ?? [])) {
-      output.aside(warning);
-    }
+    const { receipts, inbound } = callbacksOfKinds[record.settings.kind].warnings?.(record) ?? {};
+    for (const warning of [receipts, inbound]) if (warning !== undefined) output.aside(warning);
     warnOfReceipts(record, context);
     if (present !== undefined) return;
     output.note(`Test it with: carriers test ${name} --to NUMBER. Then add it to a route with: routes set`);
@@ -121,7 +119,7 @@ function warnOfReceipts(
   { stage, output }: Context,
 ): void {
   if (stage === undefined) return;
-  const callbacks = segmentsPerSecond * carrierKinds[kind].receiptsPerSegment;
+  const callbacks = segmentsPerSecond * callbacksOfKinds[kind].receiptsPerSegment;
   const accepted = carrierCallbacksPerSecond(stage);
   if (callbacks <= accepted) return;
   output.aside(

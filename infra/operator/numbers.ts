@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { callbacksOfKinds } from "../../shared/carriers/callbacks-of-kinds.ts";
 import { CarrierName, readCarriers, type CarrierRecord } from "../../shared/carriers/record.ts";
 import {
   assigned,
@@ -11,7 +12,7 @@ import {
   type NumberRecord,
   type Owners,
 } from "../../shared/messages/numbers/record.ts";
-import { readCarrier } from "./carriers-test.ts";
+import { reachesPhones, readCarrier } from "./carriers-test.ts";
 import { command, Organization, part, RequiredText } from "./command.ts";
 import type { Context } from "./context.ts";
 import { readOrganization } from "./organization.ts";
@@ -43,15 +44,15 @@ const CarrierOfNumber = part(
   z.optional(CarrierName),
 );
 
-/** Returns the name of a carrier in its callbacks. AWS carriers share one account. */
+/** Returns the name of a carrier in its callbacks. */
 function reportingName({ name, settings }: CarrierRecord): string {
-  return settings.kind === "aws" ? "aws" : name;
+  return callbacksOfKinds[settings.kind].account ?? name;
 }
 
 /** Returns these names of all real carriers, and of that in the stage's file. */
 async function reportingNames({ stageCarrier }: Context): Promise<string[]> {
   const all = [...(await readCarriers()).carriers.values()];
-  const real = all.filter(({ settings }) => settings.kind !== "sandbox").map(reportingName);
+  const real = all.filter(reachesPhones).map(reportingName);
   return [...new Set(stageCarrier === "sandbox" ? real : [stageCarrier, ...real])];
 }
 

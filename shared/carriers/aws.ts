@@ -1,102 +1,93 @@
-import { EndUserMessaging, SendTextMessageCommand } from "../platform/aws/end-user-messaging.ts";
-import { AwsError } from "../platform/aws/errors.ts";
-import { patientAttempts } from "../platform/aws/retry.ts";
-import type { SubmitResult, OutgoingMessage } from "./carrier.ts";
-import { wasNeverSent } from "./never-sent.ts";
+import * as z from "zod/mini";
+
+import type { DeliveryErrorCode } from "../api/contract/sms.ts";
+import { inboundMessage, InboundText, type CallbackReceipt, type CallbackReader } from "./callback-reader.ts";
+import { NoCredentials } from "./credentials.ts";
+import type { CarrierCallbacks, CarrierCalls } from "./kind.ts";
 import { providerCodeOf } from "./provider-code.ts";
-import { withPlusSign } from "./sender-number.ts";
 import type { SettingsOf } from "./settings.ts";
 
-const client = new EndUserMessaging({
-  maxAttempts: patientAttempts,
-  // After a lost response the message may have been sent, so the request is not repeated.
-  maxUnheardAttempts: 1,
-  timeLimits: { requestMs: 5_000 },
-  // A kept connection may have died while the function was frozen. A message that is written to a dead connection has
-  // an unknown outcome, as after a lost response.
-  keepsConnections: false,
+/** AWS End User Messaging, with the role of the sender. */
+export const awsCalls = {
+  credentials: NoCredentials,
+  submit: async ({ settings }, message) => {
+    // A separate file of the bundle, so that only gateways with this carrier load it.
+    const { sendWithAws } = await import("./aws-call.ts");
+    return sendWithAws(settings, message);
+  },
+} satisfies CarrierCalls<SettingsOf<"aws">>;
+
+/*
+ * The notifications of AWS End User Messaging: delivery events of a configuration set, and inbound messages to its
+ * numbers (two-way SMS). Both arrive over a topic in the queue of carrier callbacks, as JSON without an envelope.
+ */
+
+const DeliveryEvent = z.object({
+  eventType: z.string(),
+  isFinal: z.optional(z.boolean()),
+  /** A message that the account sent without the gateway has no reference. */
+  context: z.optional(z.object({ reference: z.optional(z.string().check(z.maxLength(200))) })),
 });
 
-/**
- * Submits a message to AWS End User Messaging. Some destination countries require that its origin is registered there.
- * @throws Error when it is not known whether AWS accepted it
- */
-export async function sendWithAws(
-  { originationIdentities, configurationSetName, maxPrice, protectConfigurationId }: SettingsOf<"aws">,
-  message: OutgoingMessage,
-): Promise<SubmitResult> {
-  const { country = "default" } = message;
-  const identities = new Map(Object.entries(originationIdentities));
-  try {
-    const { MessageId } = await client.send(
-      new SendTextMessageCommand({
-        DestinationPhoneNumber: `+${message.to}`,
-        OriginationIdentity:
-          message.isFromNumber === true
-            ? withPlusSign(message.from)
-            : (identities.get(country) ?? identities.get("default") ?? message.from),
-        MessageBody: message.text,
-        MessageType: message.isPromotional ? "PROMOTIONAL" : "TRANSACTIONAL",
-        ...(configurationSetName === undefined ? {} : { ConfigurationSetName: configurationSetName }),
-        ...(maxPrice === undefined ? {} : { MaxPrice: maxPrice }),
-        ...(protectConfigurationId === undefined ? {} : { ProtectConfigurationId: protectConfigurationId }),
-        ...(message.validitySeconds === undefined ? {} : { TimeToLive: message.validitySeconds }),
-        Context: { reference: message.reference },
-      }),
-    );
-    return { outcome: "accepted", carrierReference: MessageId };
-  } catch (error) {
-    const result = submitResultOf(error);
-    if (result === undefined) throw error;
-    return result;
-  }
-}
+const InboundMessage = z.object({
+  originationNumber: z.string(),
+  destinationNumber: z.string(),
+  messageBody: InboundText,
+  inboundMessageId: z.string().check(z.minLength(1), z.maxLength(200)),
+});
 
-/** Returns the outcome that an error proves, or undefined when AWS may have accepted the message. */
-function submitResultOf(error: unknown): SubmitResult | undefined {
-  const providerCode = codeOf(error);
-  const { Fields, Reason }: ErrorDetails = Object(error);
-  const name: string = error instanceof AwsError ? error.name : "";
-  switch (name) {
-    case "ThrottlingException":
-    case "ServiceQuotaExceededException":
-      return { outcome: "throttled", providerCode };
-    case "ValidationException": {
-      const isDestination = Fields?.some(({ Name }) => Name === "DestinationPhoneNumber") === true;
-      const errorCode = isDestination ? "MESSAGE_INVALID_DESTINATION" : "MESSAGE_PROVIDER_ERROR";
-      return { outcome: "rejected", errorCode, providerCode };
-    }
-    case "ConflictException": {
-      // A blocked country, a price above the limit, or a sender ID that is not registered: other carriers may accept the
-      // message.
-      const isOptedOut = Reason === "DESTINATION_PHONE_NUMBER_OPTED_OUT";
-      const errorCode = isOptedOut ? "MESSAGE_RECIPIENT_OPTED_OUT" : "MESSAGE_UNROUTABLE";
-      return { outcome: "rejected", errorCode, providerCode };
-    }
-    case "ResourceNotFoundException":
-      return { outcome: "rejected", errorCode: "MESSAGE_PROVIDER_ERROR", providerCode };
-  }
-  if (!wasNeverSent(error) && !wasTurnedAway(error)) return undefined;
-  return { outcome: "unreachable", reason: error instanceof Error ? error.name : "unknown", providerCode };
-}
+const errorCodes: ReadonlyMap<string, DeliveryErrorCode> = new Map([
+  ["TEXT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_CARRIER_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+  ["TEXT_INVALID", "DELIVERY_INVALID_DESTINATION"],
+  ["TEXT_INVALID_MESSAGE", "DELIVERY_REJECTED"],
+  ["TEXT_PROTECT_BLOCKED", "DELIVERY_REJECTED"],
+  ["TEXT_SPAM", "DELIVERY_REJECTED"],
+  ["TEXT_TTL_EXPIRED", "DELIVERY_EXPIRED"],
+  ["TEXT_UNREACHABLE", "DELIVERY_UNREACHABLE"],
+]);
 
-/** The members of an error of the service. */
-interface ErrorDetails {
-  readonly Reason?: string;
-  readonly Fields?: readonly { readonly Name?: string }[] | null;
-}
+const onTheWay: ReadonlySet<string> = new Set([
+  "TEXT_PENDING",
+  "TEXT_QUEUED",
+  "TEXT_SENT",
+  "TEXT_SUCCESSFUL",
+]);
 
-/** Returns the reason that AWS gives, or else the name of the exception. */
-function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const reason = "Reason" in error ? error.Reason : "code" in error ? error.code : undefined;
-  return providerCodeOf(reason) ?? providerCodeOf(error.name);
-}
+const reader: CallbackReader = {
+  receipt: (fields) => {
+    const parsed = DeliveryEvent.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { eventType, isFinal, context } = parsed.data;
+    return { ...meaningOf(eventType, isFinal === true), reference: context?.reference };
+  },
+  inbound: (fields) => {
+    const parsed = InboundMessage.safeParse(fields);
+    if (!parsed.success) return undefined;
+    const { originationNumber: from, destinationNumber: to, messageBody: message } = parsed.data;
+    return inboundMessage({ carrierId: parsed.data.inboundMessageId, from, to, message });
+  },
+};
 
-/** Whether AWS rejected the request because of the gateway, such as a missing permission or credential. */
-function wasTurnedAway(error: unknown): boolean {
-  if (error instanceof Error && error.name === "CredentialsProviderError") return true;
-  if (!(error instanceof AwsError)) return false;
-  const { httpStatusCode = 0 } = error.$metadata;
-  return httpStatusCode >= 400 && httpStatusCode <= 499;
+export const awsCallbacks = {
+  receiptsPerSegment: 0,
+  account: "aws",
+  reader: () => reader,
+  warnings: ({ name, settings }) => ({
+    receipts:
+      settings.configurationSetName === undefined
+        ? `AWS sends no receipts for ${name}: add configurationSetName to its settings.`
+        : undefined,
+  }),
+} satisfies CarrierCallbacks<SettingsOf<"aws">>;
+
+function meaningOf(eventType: string, isFinal: boolean): CallbackReceipt {
+  if (eventType === "TEXT_DELIVERED") return { status: "delivered" };
+  // For some networks acceptance is the last reported event.
+  if (eventType === "TEXT_UNKNOWN" || (eventType === "TEXT_SUCCESSFUL" && isFinal))
+    return { status: "unknown" };
+  if (onTheWay.has(eventType)) return { status: "pending" };
+  const errorCode = errorCodes.get(eventType) ?? "DELIVERY_FAILED";
+  return { status: "undelivered", errorCode, providerCode: providerCodeOf(eventType) };
 }

@@ -1,6 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from "node:http";
 
-import { withAllDigits } from "../platform/all-digits.ts";
 import { now, secondMs } from "../platform/clock.ts";
 import { requestOf } from "../platform/http/client-of.ts";
 import type { SubmitResult } from "./carrier.ts";
@@ -178,22 +177,4 @@ function secondsOf(retryAfter: string | undefined): number | undefined {
     ? Number(retryAfter)
     : Math.ceil((Date.parse(retryAfter) - now().getTime()) / secondMs);
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 1), maxRetryAfterSeconds);
-}
-
-/**
- * Returns the value in the JSON of a response at a path such as `messages.0.status`.
- * @returns undefined also for a response that is not JSON
- */
-export function valueAt(text: string, path: string): unknown {
-  let value: unknown;
-  try {
-    value = JSON.parse(text, withAllDigits);
-  } catch {
-    return undefined;
-  }
-  for (const name of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    value = new Map(Object.entries(value)).get(name);
-  }
-  return value;
 }

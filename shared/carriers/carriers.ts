@@ -1,16 +1,12 @@
 import { config } from "../platform/config.ts";
 import { UnreachableError, type CallOptions } from "./call.ts";
 import { callbackUrl } from "./callback-url.ts";
-import type { AddressedMessage, Carrier, SubmitResult, OutgoingMessage } from "./carrier.ts";
-import { credentialsIn, readSecret, type CarrierSecret } from "./credentials.ts";
-import { sendWithHttp } from "./http.ts";
-import { sendWithKannel } from "./kannel.ts";
-import { carrierKinds } from "./kinds.ts";
+import { callsOfKinds } from "./calls-of-kinds.ts";
+import type { Carrier } from "./carrier.ts";
+import { credentialsIn, readSecret } from "./credentials.ts";
 import type { RoutingTable, CarrierRecord } from "./record.ts";
 import { carrierFinder, type Routed } from "./routes.ts";
-import { sandboxCarrier } from "./sandbox.ts";
 import { CarrierSettings } from "./settings.ts";
-import { sendWithTwilio } from "./twilio.ts";
 
 /** A carrier, with its name in messages and routes. */
 export interface NamedCarrier {
@@ -72,51 +68,18 @@ type Sendable = Pick<CarrierRecord, "name" | "settings"> &
 
 /** Returns the carrier that a record describes. */
 export function carrierOf(record: Sendable, options?: CallOptions): Carrier {
-  const { settings } = record;
-  switch (settings.kind) {
-    case "sandbox":
-      return sandboxCarrier(record.name);
-    case "aws":
-      return {
-        idempotent: false,
-        send: async (message) => {
-          // A separate file of the bundle, so that only gateways with this carrier load it.
-          const { sendWithAws } = await import("./aws.ts");
-          return sendWithAws(settings, message);
-        },
-      };
-    case "kannel":
-      return overHttp(record, false, async (message, secret) =>
-        sendWithKannel(settings, credentialsIn(carrierKinds.kannel.credentials, secret), message, options),
-      );
-    case "twilio":
-      return overHttp(record, false, async (message, secret) =>
-        sendWithTwilio(settings, credentialsIn(carrierKinds.twilio.credentials, secret), message, options),
-      );
-    case "http":
-      return overHttp(record, settings.idempotent, async (message, secret) =>
-        sendWithHttp(settings, credentialsIn(carrierKinds.http.credentials, secret), message, options),
-      );
-  }
-}
-
-/** A carrier that is called over HTTP, with its secret. */
-function overHttp(
-  record: Sendable,
-  idempotent: boolean,
-  send: (message: AddressedMessage, secret: CarrierSecret) => Promise<SubmitResult>,
-): Carrier {
+  const { name, settings } = record;
+  const calls = callsOfKinds[settings.kind];
   return {
-    idempotent,
-    send: async (message: OutgoingMessage) => {
+    idempotent: calls.isIdempotent?.(settings) ?? false,
+    send: async (message) => {
       try {
         const secret = await readSecret(record).catch(() => {
           throw new UnreachableError("SecretNotRead");
         });
-        return await send(
-          { ...message, callbackUrl: callbackUrl(record, secret, message.reference) },
-          secret,
-        );
+        const credentials = credentialsIn(calls.credentials, secret);
+        const addressed = { ...message, callbackUrl: callbackUrl(record, secret, message.reference) };
+        return await calls.submit({ name, settings, credentials }, addressed, options);
       } catch (error) {
         if (error instanceof UnreachableError) return { outcome: "unreachable", reason: error.reason };
         throw error;

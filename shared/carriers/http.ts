@@ -1,20 +1,41 @@
+import * as z from "zod/mini";
+
 import { maxValiditySeconds, type MessageErrorCode } from "../api/contract/sms.ts";
-import { callCarrier, outcomeOfStatus, valueAt, type CallOptions, type CarrierResponse } from "./call.ts";
+import { callCarrier, outcomeOfStatus, type CallOptions, type CarrierResponse } from "./call.ts";
+import {
+  inboundMessage,
+  InboundText,
+  numbersOf,
+  type CallbackReader,
+  type Fields,
+  type NumberOfCountry,
+} from "./callback-reader.ts";
 import type { AddressedMessage, SubmitResult } from "./carrier.ts";
-import type { CredentialsOf } from "./credentials.ts";
+import { SecretText } from "./credentials.ts";
+import { checkHttpSettings, httpWarnings } from "./http-settings.ts";
+import type { CalledCarrier, CarrierCallbacks, CarrierCalls } from "./kind.ts";
 import { filled, filledJson, type Values } from "./placeholders.ts";
 import { providerCodeOf } from "./provider-code.ts";
 import { valuesInText } from "./response-template.ts";
 import type { SettingsOf } from "./settings.ts";
+import { valueAt, valueIn } from "./value-at.ts";
 
 /*
  * Any carrier with an HTTP interface. Its settings define the requests and the meanings of the responses.
  */
 
-/** Submits a message to a carrier. @throws Error when it is not known whether the carrier accepted it */
-export async function sendWithHttp(
-  settings: SettingsOf<"http">,
-  credentials: CredentialsOf<"http">,
+const Credentials = z.record(z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)), SecretText);
+type Credentials = z.infer<typeof Credentials>;
+
+export const httpCalls = {
+  credentials: Credentials,
+  check: checkHttpSettings,
+  isIdempotent: ({ idempotent }) => idempotent,
+  submit,
+} satisfies CarrierCalls<SettingsOf<"http">>;
+
+async function submit(
+  { settings, credentials }: CalledCarrier<SettingsOf<"http">, Credentials>,
   message: AddressedMessage,
   options?: CallOptions,
 ): Promise<SubmitResult> {
@@ -145,4 +166,45 @@ function scalarOf(value: unknown): string | undefined {
   return typeof value === "string" || typeof value === "number" || typeof value === "boolean"
     ? String(value)
     : undefined;
+}
+
+export const httpCallbacks = {
+  receiptsPerSegment: 2,
+  reader: async (settings) => readerWith(settings, await numbersOf(settings.inbound?.country)),
+  warnings: httpWarnings,
+} satisfies CarrierCallbacks<SettingsOf<"http">>;
+
+function readerWith({ receipts, inbound }: SettingsOf<"http">, read?: NumberOfCountry): CallbackReader {
+  return {
+    receipt: (fields) => {
+      if (receipts === undefined) return undefined;
+      const said = textAt(fields, receipts.statusPath);
+      if (said === undefined) return undefined;
+      const reference = receipts.referencePath && textAt(fields, receipts.referencePath);
+      const status = (["delivered", "undelivered", "unknown"] as const).find((word) =>
+        receipts[word].includes(said),
+      );
+      const error = (receipts.errorPath && textAt(fields, receipts.errorPath)) ?? "";
+      const errorCode = Object.hasOwn(receipts.errors, error) ? receipts.errors[error] : undefined;
+      if (status === "undelivered") {
+        const providerCode = providerCodeOf(error);
+        return { reference, status, errorCode: errorCode ?? "DELIVERY_FAILED", providerCode };
+      }
+      return { reference, status: status ?? "pending" };
+    },
+    inbound: (fields) => {
+      if (inbound === undefined) return undefined;
+      const message = InboundText.safeParse(textAt(fields, inbound.textPath));
+      const carrierId = inbound.idPath && textAt(fields, inbound.idPath);
+      if (!message.success) return undefined;
+      const [from, to] = [textAt(fields, inbound.fromPath), textAt(fields, inbound.toPath)];
+      return inboundMessage({ carrierId, from, to, message: message.data }, read);
+    },
+  };
+}
+
+/** Returns the text, or the number as a text, at a path such as `message.0.status`; undefined where there is none. */
+function textAt(fields: Fields, path: string): string | undefined {
+  const value = valueIn(fields, path);
+  return typeof value === "string" || typeof value === "number" ? String(value) : undefined;
 }

@@ -5,12 +5,12 @@ import { dayMs, now } from "../platform/clock.ts";
 import { RejectedError } from "../platform/rejected-error.ts";
 import { keys } from "../platform/table/keys.ts";
 import { deleteItem, putItem, updateItem, updateOf, putOf } from "../platform/table/write.ts";
+import { callbacksOfKinds } from "./callbacks-of-kinds.ts";
+import { callsOfKinds } from "./calls-of-kinds.ts";
 import { readSecret, type CarrierSecret } from "./credentials.ts";
-import { carrierKinds } from "./kinds.ts";
-import { placeholdersOf, textsOf } from "./placeholders.ts";
+import { placeholdersOf } from "./placeholders.ts";
 import { CarrierRecord, findCarrier, readCarriers, routeText } from "./record.ts";
-import { hasAdjacentValues, templatePlaceholders } from "./response-template.ts";
-import type { CarrierSettings, SettingsOf } from "./settings.ts";
+import type { CarrierSettings } from "./settings.ts";
 
 /*
  * Changes of carriers by operators. The errors have messages for the operator.
@@ -38,7 +38,7 @@ export interface NewCarrier {
 /** Checks a new or changed carrier, and changes nothing. @throws Error with a message for the operator */
 export async function checkCarrier({ name, settings, credentials }: NewCarrier): Promise<void> {
   const { kind } = settings;
-  const namesKind = Object.keys(carrierKinds).includes(name);
+  const namesKind = Object.keys(callsOfKinds).includes(name);
   if (namesKind && name !== kind) throw new Error(`Only a carrier of the kind ${name} may have that name.`);
   const present = await findCarrier(name);
   if (present !== undefined && present.settings.kind !== kind) {
@@ -48,7 +48,7 @@ export async function checkCarrier({ name, settings, credentials }: NewCarrier):
   }
   checkNothingSecret(settings);
   const known = await credentialsFor({ name, settings, credentials }, present);
-  if (settings.kind === "http") checkPlaceholders(settings, known);
+  callsOfKinds[kind].check?.(settings, known);
 }
 
 /** Returns the credentials that the carrier will have: the given ones, or else those in its secret. */
@@ -58,61 +58,12 @@ async function credentialsFor(
 ): Promise<Record<string, string>> {
   const isMissing = credentials === undefined && present?.secretId === undefined;
   const given = credentials ?? (isMissing ? {} : (await readSecret(present ?? {})).credentials);
-  const checked = carrierKinds[kind].credentials.safeParse(given);
+  const checked = callsOfKinds[kind].credentials.safeParse(given);
   if (checked.success) return checked.data;
   const [issue] = checked.error.issues;
   // Zod's own messages quote no values. They must not, because the values are secrets.
   const what = `${issue?.path.join(".") || "they"}: ${issue?.message}`;
   throw new Error(isMissing ? `${name} needs credentials.` : `The credentials are not valid: ${what}`);
-}
-
-const placeholders: ReadonlySet<string> = new Set([
-  "callbackUrl",
-  "encoding",
-  "from",
-  "reference",
-  "text",
-  "to",
-  "validitySeconds",
-]);
-/** The placeholders for headers, which may have neither line breaks nor most other characters. */
-const placeholdersOfHeaders: ReadonlySet<string> = new Set(["from", "reference", "to", "validitySeconds"]);
-
-function checkPlaceholders(settings: SettingsOf<"http">, credentials: Record<string, string>): void {
-  const { url, headers, basicAuthentication = {}, body = {}, responses } = settings;
-  const check = (place: string, texts: readonly string[], known: ReadonlySet<string>): void => {
-    const wrong = texts
-      .flatMap(placeholdersOf)
-      .find(
-        (name) =>
-          !known.has(name) &&
-          !(name.startsWith("secret.") && Object.hasOwn(credentials, name.slice("secret.".length))),
-      );
-    if (wrong !== undefined) throw new Error(`${place}: the placeholder {${wrong}} has no value`);
-  };
-  check("url", [url], placeholders);
-  check("headers", Object.values(headers), placeholdersOfHeaders);
-  check("basicAuthentication", Object.values(basicAuthentication), placeholdersOfHeaders);
-  check("body", textsOf(body), placeholders);
-  check(
-    "responses",
-    responses.flatMap(({ text = [] }) => text),
-    templatePlaceholders,
-  );
-  if (responses.some(({ text = "" }) => hasAdjacentValues(text))) {
-    throw new Error("responses: put a space or another sign between {code} and {reference} in text");
-  }
-  // Such a rule would fit each response with its status.
-  if (responses.some(({ path, values }) => path === undefined && values !== undefined)) {
-    throw new Error("responses: values need a path");
-  }
-  const names = new Set([url, ...textsOf(body)].flatMap(placeholdersOf));
-  for (const needed of ["to", "text"]) {
-    if (!names.has(needed)) throw new Error(`{${needed}} is missing in url and body`);
-  }
-  if (settings.idempotent && !names.has("reference")) {
-    throw new Error("idempotent needs a {reference} in url or body");
-  }
 }
 
 /** The names of fields whose values are secret, unless they are placeholders. */
@@ -133,11 +84,8 @@ function checkNothingSecret(settings: CarrierSettings): void {
   }
   const [, query = ""] = settings.url.split("?");
   for (const [name, value] of new URLSearchParams(query)) check("url", name, value);
-  if (settings.kind !== "http") return;
-  const { headers, basicAuthentication, body = {} } = settings;
-  for (const [name, value] of Object.entries(headers)) check("headers", name, value);
-  check("basicAuthentication", "password", basicAuthentication?.password);
-  for (const [name, value] of Object.entries(body)) check("body", name, value);
+  for (const [place, fields] of Object.entries(settings))
+    for (const [name, value] of Object.entries(Object(fields))) check(place, name, value);
 }
 
 /**
@@ -184,9 +132,10 @@ async function keptSecret(
   { secretPrefix, callbackPrefix, callbackBaseUrl }: CarrierPlaces,
 ): Promise<Partial<CarrierRecord>> {
   const { name, settings, credentials, newCallbackToken = false } = wanted;
-  const { receiptsPerSegment, signsCalls } = carrierKinds[settings.kind];
+  const callbacks = callbacksOfKinds[settings.kind];
+  const signsCalls = callbacks.isSigned !== undefined;
   // Such a kind has neither credentials nor callbacks.
-  if (receiptsPerSegment === 0) return {};
+  if (callbacks.receiptsPerSegment === 0) return {};
   if (present?.secretId !== undefined && credentials === undefined && !newCallbackToken)
     return { callbackBaseUrl };
   const kept = present?.secretId === undefined ? undefined : await readSecret(present);

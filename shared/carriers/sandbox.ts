@@ -6,21 +6,24 @@ import { isTestId, replyIdOf } from "../platform/ids.ts";
 import { enqueue } from "../platform/jobs/queue.ts";
 import { keys } from "../platform/table/keys.ts";
 import { updateItem, updateOf } from "../platform/table/write.ts";
-import type { SubmitResult, OutgoingMessage, Carrier } from "./carrier.ts";
+import type { SubmitResult, OutgoingMessage } from "./carrier.ts";
+import { NoCredentials } from "./credentials.ts";
+import type { CarrierCallbacks, CarrierCalls } from "./kind.ts";
+import type { SettingsOf } from "./settings.ts";
 
 /** The sandbox's count of the submissions of each message. */
 export const SandboxRecord = z.object({ entity: z.literal("sandboxMessage"), calls: z.int() });
 
 const retentionMs = 7 * dayMs;
 
-/**
- * Returns a carrier that sends nothing: the default outside production. It is idempotent: it recognizes a message by
- * its reference.
- * @param name the name in messages and routes
- */
-export function sandboxCarrier(name: string): Carrier {
-  return { idempotent: true, send: async (message) => sendNothing(name, message) };
-}
+/** Sends nothing: the default outside production. It recognizes a message by its reference. */
+export const sandboxCalls = {
+  credentials: NoCredentials,
+  isIdempotent: () => true,
+  submit: async ({ name }, message) => sendNothing(name, message),
+} satisfies CarrierCalls<SettingsOf<"sandbox">>;
+
+export const sandboxCallbacks = { receiptsPerSegment: 0 } satisfies CarrierCallbacks<SettingsOf<"sandbox">>;
 
 async function sendNothing(name: string, message: OutgoingMessage): Promise<SubmitResult> {
   const { to, reference } = message;

@@ -4,7 +4,7 @@ import * as z from "zod/mini";
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
 import type { SendSmsRequest } from "../../shared/api/contract/sms.ts";
 import type { OutgoingMessage } from "../../shared/carriers/carrier.ts";
-import { sandboxCarrier } from "../../shared/carriers/sandbox.ts";
+import { carrierOf } from "../../shared/carriers/carriers.ts";
 import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
 import { recordCallback } from "../../shared/messages/callbacks/record.ts";
 import type { MessageJob } from "../../shared/messages/message/message-job.ts";
@@ -230,7 +230,8 @@ it("a repeated submission has one reply, with one event", async () => {
   };
   const replies: string[] = [];
   for (let submission = 0; submission < 2; submission += 1) {
-    const queued = await delayedJobs(async () => sandboxCarrier("sandbox").send(outgoing));
+    const sandbox = carrierOf({ name: "sandbox", settings: { kind: "sandbox" } });
+    const queued = await delayedJobs(async () => sandbox.send(outgoing));
     for (const { body } of queued) await recordCallback(QueuedCallback.parse(body), new Date());
     const [event] = z.array(EventJob).parse(await takeJobs("webhookDeliveries"));
     replies.push(event?.eventId ?? "");

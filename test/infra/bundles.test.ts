@@ -241,7 +241,7 @@ it.each([
   },
   {
     functionName: "workers/send-message",
-    file: "shared__carriers__aws.mjs",
+    file: "shared__carriers__aws-call.mjs",
     mark: 'id:"PINPOINT_SMS_VOICE_V2"',
   },
   {
@@ -257,6 +257,17 @@ it.each([
   expect(index.includes(mark)).toBe(false);
   expect(index.includes(`import("./${file}")`)).toBe(true);
   expect((await readFile(path.join(cwd, file), "utf8")).includes(mark)).toBe(true);
+});
+
+it.each([
+  { functionName: "workers/send-message", calls: true, readers: false },
+  { functionName: "carriers/post-carrier-callback", calls: false, readers: true },
+  { functionName: "sms/send-sms", calls: false, readers: false },
+])("$functionName has the record of carriers that it needs", async ({ functionName, ...expected }) => {
+  const bundle = path.join(folder, "unchanged/.build/functions", functionName, "index.mjs");
+  const content = await readFile(bundle, "utf8");
+  const calls = content.includes("the carrier gave no complete response");
+  expect({ calls, readers: content.includes("windows-1252") }).toEqual(expected);
 });
 
 it.each([

@@ -2,16 +2,19 @@ import { createHmac } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
 
+import { awsCallbacks } from "../../shared/carriers/aws.ts";
+import type { Fields } from "../../shared/carriers/callback-reader.ts";
+import { httpCallbacks } from "../../shared/carriers/http.ts";
+import { kannelCallbacks } from "../../shared/carriers/kannel.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
-import { awsCallbacks } from "../../shared/messages/callbacks/aws.ts";
+import { twilioCallbacks } from "../../shared/carriers/twilio.ts";
 import { QueuedCallback } from "../../shared/messages/callbacks/callback-job.ts";
-import { httpCallbacks } from "../../shared/messages/callbacks/http.ts";
-import { kannelCallbacks } from "../../shared/messages/callbacks/kannel.ts";
 import { recordCallback } from "../../shared/messages/callbacks/record.ts";
 import { messageOf } from "../../shared/messages/callbacks/reference.ts";
-import { isSignedByTwilio, twilioCallbacks } from "../../shared/messages/callbacks/twilio.ts";
 
-const kannel = kannelCallbacks();
+const kannel = await kannelCallbacks.reader({ kind: "kannel", url: "https://carrier.example/send" });
+const twilio = twilioCallbacks.reader();
+const aws = awsCallbacks.reader();
 
 const delivered = { status: "delivered" };
 const pending = { status: "pending" };
@@ -67,12 +70,12 @@ describe("a receipt of Twilio's", () => {
     ["failed", undefined, undelivered("DELIVERY_FAILED")],
     ["canceled", undefined, undelivered("DELIVERY_FAILED")],
   ])("of the status %s with the code %s is understood", (MessageStatus, ErrorCode, expected) => {
-    expect(twilioCallbacks.receipt({ MessageSid: "SM1", MessageStatus, ErrorCode })).toEqual(expected);
+    expect(twilio.receipt({ MessageSid: "SM1", MessageStatus, ErrorCode })).toEqual(expected);
   });
 
   it("that is garbage is not", () => {
-    expect(twilioCallbacks.receipt({ MessageStatus: "boiled" })).toEqual({ status: "pending" });
-    expect(twilioCallbacks.receipt({})).toBeUndefined();
+    expect(twilio.receipt({ MessageStatus: "boiled" })).toEqual({ status: "pending" });
+    expect(twilio.receipt({})).toBeUndefined();
   });
 });
 
@@ -87,22 +90,26 @@ it("a signature of Twilio's is the one of its own documentation, and no other", 
   };
   const url = "https://mycompany.com/myapp.php?foo=1&bar=2";
   const signature = "RSOYDt4T1cUTdK1PDd93/VVr8B8=";
-  expect(isSignedByTwilio({ url, fields, signature }, "12345")).toBe(true);
+  const isSigned = (
+    { signature: each, ...call }: { url: string; fields: Fields; signature: string },
+    authToken: string,
+  ): boolean => twilioCallbacks.isSigned({ ...call, headers: { "x-twilio-signature": each } }, authToken);
+  expect(isSigned({ url, fields, signature }, "12345")).toBe(true);
   // A form has its fields in any order, and the signature has them by their names.
   const turned = Object.fromEntries(Object.entries(fields).toReversed());
-  expect(isSignedByTwilio({ url, fields: turned, signature }, "12345")).toBe(true);
-  expect(isSignedByTwilio({ url, fields, signature }, "12346")).toBe(false);
-  expect(isSignedByTwilio({ url, fields: { ...fields, Digits: "1235" }, signature }, "12345")).toBe(false);
-  expect(isSignedByTwilio({ url: `${url}3`, fields, signature }, "12345")).toBe(false);
-  expect(isSignedByTwilio({ url, fields, signature: "" }, "12345")).toBe(false);
+  expect(isSigned({ url, fields: turned, signature }, "12345")).toBe(true);
+  expect(isSigned({ url, fields, signature }, "12346")).toBe(false);
+  expect(isSigned({ url, fields: { ...fields, Digits: "1235" }, signature }, "12345")).toBe(false);
+  expect(isSigned({ url: `${url}3`, fields, signature }, "12345")).toBe(false);
+  expect(isSigned({ url, fields, signature: "" }, "12345")).toBe(false);
   const other = createHmac("sha1", "12345").update(url).digest("base64");
-  expect(isSignedByTwilio({ url, fields: {}, signature: other }, "12345")).toBe(true);
+  expect(isSigned({ url, fields: {}, signature: other }, "12345")).toBe(true);
 });
 
 describe("an event of AWS's", () => {
   const reference = "org_01J00000000000000000000000.msg_01J00000000000000000000000";
   const event = (eventType: string, isFinal = true) =>
-    awsCallbacks.receipt({
+    aws.receipt({
       eventType,
       eventVersion: "1.0",
       isFinal,
@@ -137,13 +144,13 @@ describe("an event of AWS's", () => {
       inboundMessageId: "cae173d2-66b9-564c-8309-21f858e9fb84",
       previousPublishedMessageId: "wJalrXUtnFEMI",
     };
-    expect(awsCallbacks.inbound(inbound)).toEqual({
+    expect(aws.inbound(inbound)).toEqual({
       carrierId: inbound.inboundMessageId,
       from: "14255550182",
       to: "12125550101",
       message: "EXAMPLE",
     });
-    expect(awsCallbacks.receipt(inbound)).toBeUndefined();
+    expect(aws.receipt(inbound)).toBeUndefined();
     expect(QueuedCallback.parse(inbound)).toEqual({ kind: "aws", fields: inbound });
   });
 
@@ -193,7 +200,7 @@ describe("a job of the callback queue that this version cannot read", () => {
   });
 });
 
-describe("a callback of any carrier over HTTP", () => {
+describe("a callback of any carrier over HTTP", async () => {
   const settings = CarrierSettings.parse({
     kind: "http",
     url: "https://carrier.example/send",
@@ -210,7 +217,7 @@ describe("a callback of any carrier over HTTP", () => {
     inbound: { fromPath: "msisdn", toPath: "short", textPath: "text", idPath: "id" },
   });
   if (settings.kind !== "http") throw new Error("the settings are of another kind");
-  const { receipt, inbound } = httpCallbacks(settings);
+  const { receipt, inbound } = await httpCallbacks.reader(settings);
 
   it.each([
     [
@@ -265,11 +272,14 @@ it("a message from a phone is read as Kannel and Twilio write it", () => {
       charset: "UTF-8",
     }),
   ).toEqual({ carrierId: "6ed5-1", from: "447700900123", to: "90909", message: "Grüße" });
-  expect(
-    twilioCallbacks.inbound({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100", Body: "" }),
-  ).toEqual({ carrierId: "SM1", from: "447700900123", to: "12025550100", message: "" });
+  expect(twilio.inbound({ MessageSid: "SM1", From: "+447700900123", To: "+12025550100", Body: "" })).toEqual({
+    carrierId: "SM1",
+    from: "447700900123",
+    to: "12025550100",
+    message: "",
+  });
   const picture = { MessageSid: "SM1", From: "+447700900123", To: "+12025550100", NumMedia: "1" };
-  expect(twilioCallbacks.inbound(picture)?.message).toBe("[1 picture, not received]");
+  expect(twilio.inbound(picture)?.message).toBe("[1 picture, not received]");
 });
 
 it("a reference names a message, or nothing", () => {

@@ -33,11 +33,11 @@ import { validate } from "../../shared/api/contract/validation.ts";
 import { VerificationProfile } from "../../shared/api/contract/verification-profiles.ts";
 import { readNumber } from "../../shared/api/read-number.ts";
 import { problemOf, renderTemplate } from "../../shared/audience/templates/render.ts";
+import { awsCallbacks } from "../../shared/carriers/aws.ts";
+import type { CallbackReader } from "../../shared/carriers/callback-reader.ts";
+import { callbacksOfKinds } from "../../shared/carriers/callbacks-of-kinds.ts";
 import { CarrierSettings } from "../../shared/carriers/settings.ts";
 import { csvOf, withoutGuard } from "../../shared/figures/exports/csv.ts";
-import { awsCallbacks } from "../../shared/messages/callbacks/aws.ts";
-import type { CallbackReader } from "../../shared/messages/callbacks/callback.ts";
-import { readerOf } from "../../shared/messages/callbacks/receive.ts";
 import { countryOfNumber, typesOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import { parseSchedule } from "../../shared/messages/message/schedule.ts";
 import { segmentsOf } from "../../shared/messages/message/segments.ts";
@@ -353,7 +353,7 @@ async function readerOfKind(
   carrier: z.infer<typeof Callback>["carrier"],
   settings: object,
 ): Promise<CallbackReader> {
-  if (carrier === "aws") return awsCallbacks;
+  if (carrier === "aws") return awsCallbacks.reader();
   const ofHttp = { responses: [{ meaning: "accepted", statuses: [200] }] };
   const parsed = CarrierSettings.parse({
     kind: carrier,
@@ -361,7 +361,9 @@ async function readerOfKind(
     ...(carrier !== "twilio" && { url: "https://carrier.example/send" }),
     ...settings,
   });
-  return readerOf(parsed);
+  const reader = await callbacksOfKinds[parsed.kind].reader?.(parsed);
+  if (reader === undefined) throw new Error(`${carrier} has no callbacks`);
+  return reader;
 }
 
 async function bytesOf({

@@ -2,22 +2,18 @@ import { createHash, timingSafeEqual } from "node:crypto";
 
 import type { CallbackKind } from "../../api/contract/carriers.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import { carrierKinds } from "../../carriers/kinds.ts";
+import type { CallbackReader, Fields } from "../../carriers/callback-reader.ts";
+import { callbacksOfKinds } from "../../carriers/callbacks-of-kinds.ts";
+import { readAuthToken } from "../../carriers/credentials.ts";
 import { cachedCarriers, type CarrierRecord } from "../../carriers/record.ts";
-import type { CarrierSettings } from "../../carriers/settings.ts";
 import { now } from "../../platform/clock.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { newId } from "../../platform/ids.ts";
 import { enqueueAll } from "../../platform/jobs/queue.ts";
 import { log } from "../../platform/log.ts";
 import { countMetrics } from "../../platform/metrics.ts";
-import { readAuthToken } from "./auth-token.ts";
 import { callbackJob, type CallbackJob } from "./callback-job.ts";
-import type { CallbackReader, Fields, NumberOfCountry } from "./callback.ts";
-import { httpCallbacks } from "./http.ts";
-import { kannelCallbacks } from "./kannel.ts";
 import { messageOf } from "./reference.ts";
-import { isSignedByTwilio, twilioCallbacks } from "./twilio.ts";
 
 /** A call from a caller that claims to be a carrier. */
 export interface CarrierCall {
@@ -54,7 +50,8 @@ export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> 
     if (!hasToken(carrier, call.query.token) || !(await isSigned(carrier, call))) {
       throw new ApiError("NOT_FOUND");
     }
-    const reader = await readerOf(carrier.settings);
+    const reader = await callbacksOfKinds[carrier.settings.kind].reader?.(carrier.settings);
+    if (reader === undefined) throw new ApiError("NOT_FOUND");
     const read = call.params.callback === "receipts" ? readReceipt : readInboundMessage;
     const understood = call.callbacks.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
     if (understood.length < call.callbacks.length) {
@@ -85,37 +82,15 @@ function hasToken(carrier: CarrierRecord | undefined, token = ""): carrier is Ca
 
 /** Whether a call is signed, where the carrier signs its calls. */
 async function isSigned(carrier: CarrierRecord, call: CarrierCall): Promise<boolean> {
-  if (!carrierKinds[carrier.settings.kind].signsCalls) return true;
+  const callbacks = callbacksOfKinds[carrier.settings.kind];
+  if (callbacks.isSigned === undefined) return true;
   const { callbackBaseUrl, callbackSecretId } = carrier;
   const [fields, ...others] = call.callbacks;
   // A signature covers the fields of a single receipt or message.
   if (fields === undefined || others.length > 0) return false;
   if (call.method !== "POST" || callbackBaseUrl === undefined || callbackSecretId === undefined) return false;
-  const { "x-twilio-signature": signature = "" } = call.headers;
   const url = `${callbackBaseUrl}${call.path}?${call.queryString}`;
-  return isSignedByTwilio({ url, fields, signature }, await readAuthToken(callbackSecretId));
-}
-
-/** Returns the reader for a carrier's callbacks. Some kinds make none. */
-export async function readerOf(settings: CarrierSettings): Promise<CallbackReader> {
-  switch (settings.kind) {
-    case "kannel":
-      return kannelCallbacks(await numbersOf(settings.country));
-    case "twilio":
-      return twilioCallbacks;
-    case "http":
-      return httpCallbacks(settings, await numbersOf(settings.inbound?.country));
-    case "aws":
-    case "sandbox":
-      return { receipt: () => undefined, inbound: () => undefined };
-  }
-}
-
-async function numbersOf(country: string | undefined): Promise<NumberOfCountry | undefined> {
-  if (country === undefined) return undefined;
-  // It has the patterns of all countries.
-  const { numberOfCarrier } = await import("../../api/read-number.ts");
-  return (text) => numberOfCarrier(text, country);
+  return callbacks.isSigned({ url, fields, headers: call.headers }, await readAuthToken(callbackSecretId));
 }
 
 /** One receipt or inbound message, and its call. */

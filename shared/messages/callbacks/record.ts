@@ -1,13 +1,13 @@
+import { awsCallbacks } from "../../carriers/aws.ts";
+import type { Fields } from "../../carriers/callback-reader.ts";
 import type { RecordedReceipt } from "../counts/counts.ts";
 import { receiveInboundMessage, receiveTestMessage } from "../inbound/receive.ts";
 import { recordDeliveryReceipt } from "../outcome/receipts.ts";
-import { awsCallbacks } from "./aws.ts";
 import type { QueuedCallback } from "./callback-job.ts";
-import type { Fields } from "./callback.ts";
 import { messageOf } from "./reference.ts";
 
-/** The carrier name for inbound messages of AWS. All its carriers are one account, with unique ids of messages. */
-const awsAccount = "aws";
+/** The reader of notifications of AWS. All its carriers are one account, with unique ids of messages. */
+const aws = awsCallbacks.reader();
 
 /**
  * Records a carrier callback: a delivery receipt or an inbound message.
@@ -38,7 +38,7 @@ export async function recordCallback(
  * @throws Error for an unreadable one, so that it is tried again and moved to the dead-letter queue
  */
 async function recordNotification(fields: Fields, at: string): Promise<RecordedReceipt | undefined> {
-  const receipt = awsCallbacks.receipt(fields);
+  const receipt = aws.receipt(fields);
   if (receipt !== undefined) {
     const { reference, status, errorCode, providerCode } = receipt;
     const message = messageOf(reference);
@@ -46,14 +46,14 @@ async function recordNotification(fields: Fields, at: string): Promise<RecordedR
     if (message === undefined || status === "pending") return undefined;
     return recordDeliveryReceipt({ ...message, status, errorCode, providerCode, at });
   }
-  const inbound = awsCallbacks.inbound(fields);
+  const inbound = aws.inbound(fields);
   if (inbound === undefined) throw new Error("the notification from AWS cannot be read");
   const { carrierId = "" } = inbound;
   await receiveInboundMessage({
     ...inbound,
     carrierId,
     callbackId: carrierId,
-    carrier: awsAccount,
+    carrier: awsCallbacks.account,
     receivedAt: at,
   });
   return undefined;

@@ -24,11 +24,6 @@ export function keywordOf(text: string): Keyword | undefined {
   return keywordOfWord.get(plain(text));
 }
 
-/** Returns what the text of an inbound message has in place of its pictures. It is no part of a command. */
-export function pictureNote(count: number): string {
-  return `[${count === 1 ? "1 picture" : `${count} pictures`}, not received]`;
-}
-
 /** Returns a text as words of letters and digits in capital letters, separated by single spaces. */
 export function plain(text: string): string {
   return (

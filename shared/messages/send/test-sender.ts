@@ -1,9 +1,12 @@
-import type { NamedCarrier } from "../../carriers/carriers.ts";
-import { sandboxCarrier } from "../../carriers/sandbox.ts";
+import { carrierOf, type NamedCarrier } from "../../carriers/carriers.ts";
 import { now } from "../../platform/clock.ts";
 import type { Sender } from "./choose-carrier.ts";
 
-const sandbox: NamedCarrier = { name: "sandbox", carrier: sandboxCarrier("sandbox"), isDisabled: false };
+const sandbox: NamedCarrier = {
+  name: "sandbox",
+  carrier: carrierOf({ name: "sandbox", settings: { kind: "sandbox" } }),
+  isDisabled: false,
+};
 
 /** The parts of a sender that protect live carriers, without any limit. */
 export const noLimits: Pick<Sender, "breakers" | "rateCard" | "sending" | "throughput"> = {

@@ -1,16 +1,15 @@
 import * as z from "zod/mini";
 
-import { plainText } from "../../api/contract/plain-text.ts";
-import type { DeliveryErrorCode } from "../../api/contract/sms.ts";
-import { possibleNumber, writtenNumber } from "../../api/contract/written-numbers.ts";
-import type { FinalDelivery } from "../message/record.ts";
+import { plainText } from "../api/contract/plain-text.ts";
+import type { DeliveryErrorCode, DeliveryStatus } from "../api/contract/sms.ts";
+import { possibleNumber, writtenNumber } from "../api/contract/written-numbers.ts";
 
 /** A delivery receipt, as read from a callback. */
 export interface CallbackReceipt {
   /** The message's reference, where the receipt has it in a field. */
   readonly reference?: string | undefined;
   /** `pending` stands for all intermediate statuses. */
-  readonly status: FinalDelivery | "pending";
+  readonly status: z.infer<typeof DeliveryStatus>;
   readonly errorCode?: DeliveryErrorCode | undefined;
   /** The carrier's own code for the failure: see `providerCodeOf`. */
   readonly providerCode?: string | undefined;
@@ -36,6 +35,13 @@ export interface CallbackReader {
 
 /** Reads a number that may have no country code, by the country in the carrier's settings. */
 export type NumberOfCountry = (text: string) => string | undefined;
+
+/** Returns the reader of numbers of a country. It has the patterns of all countries, so it is loaded on demand. */
+export async function numbersOf(country: string | undefined): Promise<NumberOfCountry | undefined> {
+  if (country === undefined) return undefined;
+  const { numberOfCarrier } = await import("../api/read-number.ts");
+  return (text) => numberOfCarrier(text, country);
+}
 
 /** Returns an inbound message whose sender and receiver could be read; undefined for another. */
 export function inboundMessage(
@@ -84,3 +90,8 @@ const maxDigits = 15;
 
 /** The text of an inbound message, with a limit above the longest SMS. */
 export const InboundText = z.string().check(z.maxLength(4_000));
+
+/** Returns what the text of an inbound message has in place of its pictures. It is no part of a command. */
+export function pictureNote(count: number): string {
+  return `[${count === 1 ? "1 picture" : `${count} pictures`}, not received]`;
+}
