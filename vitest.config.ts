@@ -30,6 +30,7 @@ const deployedStage = {
 export default defineConfig({
   test: {
     // More than a small machine has cores: the tests mostly wait, for the gateway and for time to pass.
+    // `npm test` has one worker for each core instead, because each loads all modules for itself.
     maxWorkers: 4,
     // A worker loads packages once for all its files, which takes a third of the time of loading them for each.
     isolate: false,

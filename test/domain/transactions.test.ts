@@ -18,6 +18,7 @@ import { oneOf, randomFrom } from "../chaos/random.ts";
 import { acceptAll, hello } from "../support/messages.ts";
 import { useOwnTable } from "../support/own-table.ts";
 import { onePrice } from "../support/prices.ts";
+import { isNightly } from "../support/second-opinions.ts";
 import { openWallet } from "../support/wallets.ts";
 
 const start = Date.parse("2031-03-01T12:00:00Z");
@@ -88,6 +89,7 @@ function isWanted(
 
 const types = ["message", "refund", "void", "payment", "credit"] as const;
 const seed = randomInt(2 ** 31);
+const rounds = isNightly ? 40 : 8;
 
 it.each([1, 8])(
   `filters find every entry of a type and a period, in any of %i shards (seed ${seed})`,
@@ -124,7 +126,7 @@ it.each([1, 8])(
     }
     const entries = (await readLedger(wallet, { from: 1, to: count, limit: count })).toReversed();
     const day = (): string => new Date(start + random() * (at - start)).toISOString().slice(0, 10);
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < rounds; round += 1) {
       const [from = "", to = ""] = [day(), day()].toSorted();
       const query = oneOf(random, [{ from, to }, { from }, { to }, { from: to, to }]);
       const type = random() < 0.5 ? oneOf(random, types) : undefined;

@@ -5,7 +5,7 @@ import { Message } from "../../shared/api/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields, pageOf, type ApiResponse } from "../support/api.ts";
 import { importContacts, numberOf } from "../support/contacts.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
-import { patience } from "../support/patience.ts";
+import { longPatience, patience } from "../support/patience.ts";
 
 const conflict = { status: 409, code: "CONFLICT" };
 
@@ -35,8 +35,13 @@ async function get(customer: Customer, id: string): Promise<Campaign> {
 }
 
 /** Waits for a state. @returns the campaign in it */
-async function reach(customer: Customer, id: string, status: Campaign["status"]): Promise<Campaign> {
-  await vi.waitFor(async () => expect((await get(customer, id)).status).toBe(status), patience);
+async function reach(
+  customer: Customer,
+  id: string,
+  status: Campaign["status"],
+  within = patience,
+): Promise<Campaign> {
+  await vi.waitFor(async () => expect((await get(customer, id)).status).toBe(status), within);
   return get(customer, id);
 }
 
@@ -186,7 +191,7 @@ describe("a campaign", () => {
     const { id, status } = await create(customer, { scheduledAt });
     expect(status).toBe("scheduled");
     expect(errorOf(await act(customer, id, "launch"))).toEqual(conflict);
-    const { progress, startedAt = "" } = await reach(customer, id, "completed");
+    const { progress, startedAt = "" } = await reach(customer, id, "completed", longPatience);
     expect(progress.sent).toBe(2);
     expect(Date.parse(startedAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });

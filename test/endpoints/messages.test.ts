@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import { AcceptedMessage, Message } from "../../shared/api/contract/sms.ts";
 import { call, Customer, dataOf, errorOf, invalidFields, pageOf } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
-import { patience } from "../support/patience.ts";
+import { longPatience, patience } from "../support/patience.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
@@ -148,7 +148,7 @@ describe("a scheduled message", () => {
     const scheduledAt = new Date(Date.now() + 2_500).toISOString();
     const { id } = await customer.send({ scheduledAt });
     expect(await customer.balance()).toBe(0.9921);
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), patience);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), longPatience);
     const { sentAt = "" } = await customer.message(id);
     expect(Date.parse(sentAt)).toBeGreaterThanOrEqual(Date.parse(scheduledAt));
   });

@@ -4,7 +4,7 @@ import { Estimate } from "../../shared/api/contract/estimates.ts";
 import { AcceptedMessage, Message } from "../../shared/api/contract/sms.ts";
 import { Customer, dataOf, errorOf, invalidFields } from "../support/api.ts";
 import { expectLedgerToAddUp } from "../support/ledger.ts";
-import { patience } from "../support/patience.ts";
+import { longPatience, patience } from "../support/patience.ts";
 
 const invalid = { status: 400, code: "VALIDATION_ERROR" };
 
@@ -63,7 +63,7 @@ describe("sending", () => {
 
   it("tries again when the carrier throttles it", async () => {
     const { id } = await customer.send({ to: "15005550003" });
-    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), 20_000);
+    await vi.waitFor(async () => expect((await customer.message(id)).status).toBe("sent"), longPatience);
     const { queuedAt, sentAt } = await customer.message(id);
     // Two waits, of 1 and 5 seconds, lie between the three attempts.
     expect(Date.parse(sentAt ?? "") - Date.parse(queuedAt)).toBeGreaterThanOrEqual(6_000);

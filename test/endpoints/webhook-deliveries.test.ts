@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { WebhookEvent } from "../../shared/api/contract/events.ts";
 import { webhookHeaders } from "../../shared/api/contract/webhooks.ts";
 import { Customer, errorOf } from "../support/api.ts";
+import { longPatience } from "../support/patience.ts";
 import {
   deliveriesOf,
   ping,
@@ -22,7 +23,7 @@ describe("webhook deliveries", () => {
     const hook = await receiver((count) => (count === 1 ? 500 : 204));
     const webhook = await registerWebhook(customer, { url: hook.url });
     await customer.send();
-    await waitForStates(customer, webhook, ["succeeded"]);
+    await waitForStates(customer, webhook, ["succeeded"], longPatience);
     expect((await deliveriesOf(customer, webhook)).rows).toMatchObject([{ attempts: 2 }]);
     const [first, second, ...more] = hook.calls.map(({ headers }) => headers["webhook-id"]);
     expect(first).toBe(second);

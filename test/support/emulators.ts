@@ -1,11 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 
-import { CreateQueueCommand, SQSClient } from "@aws-sdk/client-sqs";
+import type * as sdk from "@aws-sdk/client-sqs";
 import { inject } from "vitest";
 
 import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { localAccountId } from "../../infra/local/references.ts";
+import { AwsCommand } from "../../shared/platform/aws/command.ts";
+import { Sqs } from "../../shared/platform/aws/sqs.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
 import { queueNames } from "../../shared/platform/queue-names.ts";
 
@@ -16,6 +18,10 @@ const secrets = createServer((_request, response) => {
 const secretsUrl = `http://127.0.0.1:${await listenOnLoopback(secrets)}`;
 // It must not keep the worker from its end.
 secrets.unref();
+
+class CreateQueueCommand extends AwsCommand<sdk.CreateQueueCommandInput, sdk.CreateQueueCommandOutput> {
+  readonly operation = "CreateQueue";
+}
 
 /** Leads the code under test to a table, and to queues that this test file has for itself and no worker polls. */
 export async function useEmulators({
@@ -29,7 +35,7 @@ export async function useEmulators({
   process.env["AWS_ENDPOINT_URL_SQS"] = sqsEndpoint;
   process.env["AWS_ENDPOINT_URL_SECRETS_MANAGER"] = secretsUrl;
   process.env[environmentNames.tableName] = inject("table").name;
-  const sqs = new SQSClient({});
+  const sqs = new Sqs();
   for (const queue of queueNames) {
     const QueueName = `${queue}-${randomUUID()}`;
     await sqs.send(new CreateQueueCommand({ QueueName }));

@@ -25,7 +25,8 @@ function itemsOf(pk: string, sk: string): Map<string, Item> {
   return found;
 }
 
-const setOf = (value: unknown): Set<string> => (value instanceof Set ? new Set<string>(value) : new Set());
+/** Returns a set that its caller does not change. */
+const setOf = (value: unknown): ReadonlySet<string> => (value instanceof Set ? value : new Set());
 
 /** Replaces the reads of the table. */
 export const reads = {

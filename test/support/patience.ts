@@ -3,3 +3,6 @@
  * busy: it ends only a wait for a result that never comes.
  */
 export const patience = { timeout: 120_000, interval: 100 };
+
+/** As `patience`, for a result that takes seconds: each check is a request to the gateway. */
+export const longPatience = { ...patience, interval: 500 };

@@ -48,10 +48,11 @@ export async function waitForStates(
   customer: Customer,
   webhook: { id: string },
   states: string[],
+  within = patience,
 ): Promise<void> {
   await vi.waitFor(
     async () =>
       expect((await deliveriesOf(customer, webhook)).rows.map(({ state }) => state)).toEqual(states),
-    patience,
+    within,
   );
 }
