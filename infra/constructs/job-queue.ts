@@ -61,9 +61,7 @@ export class JobQueue extends Construct {
     });
     this.ageOfOldestJob = this.queue.metricApproximateAgeOfOldestMessage();
     const firstStep = `Find the job.failed log lines of ${workerName}, fix the cause, then redrive the queue.`;
-    alarms.add({
-      kind: "dead-letters",
-      severity: "ticket",
+    alarms.add("dead-letters", "ticket", {
       subject,
       means: feed.alarm,
       firstStep,
@@ -71,9 +69,7 @@ export class JobQueue extends Construct {
       metric: this.parkedJobs,
     });
     const isOfMessages = workerName === "SendMessage";
-    alarms.add({
-      kind: "queue-age",
-      severity: feed.isUrgent === true ? "outage" : "ticket",
+    alarms.add("queue-age", feed.isUrgent === true ? "outage" : "ticket", {
       subject,
       means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
       firstStep: isOfMessages
