@@ -13,7 +13,7 @@ import {
   type IMetric,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription, UrlSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
@@ -87,16 +87,9 @@ export class Alarms extends Topic {
     this.monitoring = monitoring;
     this.pages = new Topic(scope, "Pages", { enforceSSL: true });
     // This policy replaces the default one, which lets the account's alarms publish.
-    for (const topic of [this, this.pages]) {
-      topic.addToResourcePolicy(
-        new PolicyStatement({
-          principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-          actions: ["sns:Publish"],
-          resources: [topic.topicArn],
-          conditions: { StringEquals: { "aws:SourceAccount": this.stack.account } },
-        }),
-      );
-    }
+    const conditions = { StringEquals: { "aws:SourceAccount": this.stack.account } };
+    const service = new ServicePrincipal("cloudwatch.amazonaws.com", { conditions });
+    for (const topic of [this, this.pages]) topic.grantPublish(service);
     if (pagerUrl !== undefined) {
       Validations.of(this.pages.addSubscription(new UrlSubscription(pagerUrl))).acknowledge({
         id: "Serverless-SNSRedrivePolicy",

@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Queue, QueueEncryption, type QueuePolicy } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
 import type { Feed } from "../worker.ts";
@@ -89,4 +90,16 @@ export class JobQueue extends Construct {
       description: `${feed.alarm} ${firstStep}`,
     }).overrideLogicalId(outputNames.deadLetterQueueUrl(id));
   }
+}
+
+/** Allows a service to send the events of one source to the queues of a policy. The source has only one of them as its target. */
+export function letSend(policy: QueuePolicy, service: string, sourceArn: string): void {
+  policy.document.addStatements(
+    new PolicyStatement({
+      principals: [new ServicePrincipal(service)],
+      actions: ["sqs:SendMessage"],
+      resources: ["*"],
+      conditions: { ArnEquals: { "aws:SourceArn": sourceArn } },
+    }),
+  );
 }
