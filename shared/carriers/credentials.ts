@@ -51,18 +51,9 @@ export async function readSecret({
 }
 
 async function load(SecretId: string, VersionId: string | undefined): Promise<CarrierSecret> {
-  const { readSecretText } = await import("../platform/aws/read-secret.ts");
-  const secret = CarrierSecret.safeParse(parsed(await readSecretText({ SecretId, VersionId }, timeLimits)));
+  const { readSecretJson } = await import("../platform/aws/read-secret.ts");
+  const secret = CarrierSecret.safeParse(await readSecretJson({ SecretId, VersionId }, timeLimits));
   if (!secret.success)
     throw new Error("the secret of the carrier does not have the format that `carriers set` writes");
   return secret.data;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's error would quote the secret.
-    return undefined;
-  }
 }

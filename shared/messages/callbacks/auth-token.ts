@@ -17,20 +17,11 @@ export async function readAuthToken(secretId: string): Promise<string> {
 }
 
 async function load(SecretId: string): Promise<string> {
-  const { readSecretText } = await import("../../platform/aws/read-secret.ts");
-  const secret = CallbackSecret.safeParse(parsed(await readSecretText({ SecretId })));
+  const { readSecretJson } = await import("../../platform/aws/read-secret.ts");
+  const secret = CallbackSecret.safeParse(await readSecretJson({ SecretId }));
   if (!secret.success)
     throw new Error(
       "the secret of a carrier's callbacks does not have the format that `carriers set` writes",
     );
   return secret.data.authToken;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's error would quote the secret.
-    return undefined;
-  }
 }
