@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { copyFile, glob, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -10,7 +9,7 @@ import { stringify } from "yaml";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { mcpTools } from "../../shared/api/openapi/tools.ts";
 import { fontFiles } from "../../shared/money/invoices/fonts.ts";
-import { bundleForBrowser } from "./browser-bundle.ts";
+import { hashedBundle, mainFile } from "./browser-bundle.ts";
 import { buildOnce } from "./build-once.ts";
 import { bundleFolder, bundlesFolder, fontsFolder } from "./bundle-folder.ts";
 import { packageOptions, packagesOfOneFunction, serverWithoutValidator } from "./bundled-packages.ts";
@@ -165,47 +164,11 @@ async function putPackageFiles(): Promise<void> {
 
 /** Bundles the console, a file for each view, and puts it next to the functions that serve it. */
 async function bundleConsole(): Promise<void> {
-  const bundled = await bundleForBrowser(["main.tsx", "main.css"], {
-    entryNames: "[name]-[hash]",
-    splitting: true,
-  });
-  const files = contentAddressed(bundled);
-  for (const { name, content } of files) await putBeside("console/get-console-file", name, content);
+  const files = await hashedBundle(["main.tsx", "main.css"]);
+  for (const [name, content] of files) await putBeside("console/get-console-file", name, content);
   const page = await readFile(path.join(projectRoot, "functions/console/app/index.html"), "utf8");
-  const named = page.replaceAll(/\{\{main\.(css|js)\}\}/g, (_, ending: string) => {
-    const main = files.find(({ name }) => name.startsWith("main-") && name.endsWith(`.${ending}`));
-    if (main === undefined) throw new Error(`the console has no main.${ending}`);
-    return main.name;
-  });
+  const named = page.replaceAll(/\{\{main\.(css|js)\}\}/g, (_, ending: string) => mainFile(files, ending));
   await writeFile(path.join(bundleFolder("console/get-console"), "index.html"), named);
-}
-
-/**
- * Gives the files of one build names with a hash of all their contents. The hashes of esbuild also depend on the folders of
- * packages, and would differ in another checkout.
- */
-function contentAddressed(
-  files: readonly (readonly [name: string, text: string])[],
-): { name: string; content: string }[] {
-  const hashed = /\b([\w-]+)-[0-9A-Z]{8}\.(css|js)\b/g;
-  const byContent = files
-    .map(([name, text]) => ({
-      name,
-      text,
-      content: `${name.replace(hashed, "$1.$2")} ${text.replaceAll(hashed, "")}`,
-    }))
-    .toSorted((one, other) => (one.content < other.content ? -1 : 1));
-  const digest = createHash("sha256")
-    .update(byContent.map(({ content }) => content).join("\n"))
-    .digest("hex")
-    .slice(0, 12);
-  const names = new Map(
-    byContent.map(({ name }, index) => [name, name.replace(hashed, `$1-${digest}${index}.$2`)]),
-  );
-  return byContent.map(({ name, text }) => ({
-    name: names.get(name) ?? name,
-    content: text.replaceAll(hashed, (found) => names.get(found) ?? found),
-  }));
 }
 
 /** Puts a compressed file next to the bundle of a function. */

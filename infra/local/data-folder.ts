@@ -98,7 +98,13 @@ export async function makeDataPrivate(folder: string): Promise<void> {
 }
 
 async function makePrivate(file: string, mode: number): Promise<void> {
-  await chmod(file, mode).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-  });
+  await chmod(file, mode).catch(ifMissing(undefined));
+}
+
+/** Returns a function that catches the error of a missing file, and returns a value instead. */
+export function ifMissing<Value>(value: Value): (error: NodeJS.ErrnoException) => Value {
+  return (error) => {
+    if (error.code === "ENOENT") return value;
+    throw error;
+  };
 }

@@ -5,6 +5,7 @@ import path from "node:path";
 import * as z from "zod/mini";
 
 import { errorResponse, type AwsResponse } from "./aws-requests.ts";
+import { ifMissing } from "./data-folder.ts";
 
 // No key leads out of the folder.
 const Key = z.string().check(z.regex(/^\w+\/\w[\w.-]*$/));
@@ -66,7 +67,7 @@ export class LocalObjects {
       await link(whole, file);
       return true;
     } catch (error) {
-      if (isError(error, "EEXIST")) return false;
+      if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
       throw error;
     } finally {
       await rm(whole);
@@ -75,13 +76,6 @@ export class LocalObjects {
 
   async #read(key: string): Promise<Buffer | undefined> {
     if (this.#folder === undefined) return this.#objects.get(key);
-    return readFile(path.join(this.#folder, key)).catch((error: unknown) => {
-      if (isError(error, "ENOENT")) return undefined;
-      throw error;
-    });
+    return readFile(path.join(this.#folder, key)).catch(ifMissing(undefined));
   }
-}
-
-function isError(error: unknown, code: string): boolean {
-  return error instanceof Error && "code" in error && error.code === code;
 }

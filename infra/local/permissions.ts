@@ -149,11 +149,10 @@ function permissionsFor(operation: string, body: unknown): RequiredPermission[] 
   switch (operation) {
     case "dynamodb:GetItem":
       return [{ ...permissionOnItem(operation, body), attributes: attributesOf(body) }];
-    case "dynamodb:UpdateItem":
     case "dynamodb:DeleteItem":
-      return [permissionOnItem(operation, body)];
     case "dynamodb:PutItem":
-      return [permissionForPut(body)];
+    case "dynamodb:UpdateItem":
+      return [permissionOnItem(operation, body)];
     case "dynamodb:Query": {
       // Our own queries all begin with the partition key.
       if (!/^\w+ = :pk AND /.test(textAt(body, "KeyConditionExpression"))) return [];
@@ -218,26 +217,19 @@ function attributesOf(body: unknown): string[] | undefined {
 }
 
 function permissionForWrite([kind, write]: readonly [string, unknown]): RequiredPermission {
-  switch (kind) {
-    case "Put":
-      return permissionForPut(write);
-    case "Update":
-    case "Delete":
-      return permissionOnItem(`dynamodb:${kind}Item`, write);
-    case "ConditionCheck":
-      return permissionOnItem("dynamodb:ConditionCheckItem", write);
-    default:
-      throw new Error(`the local gateway does not support ${kind} in a transaction`);
-  }
+  const action = {
+    ConditionCheck: "ConditionCheckItem",
+    Delete: "DeleteItem",
+    Put: "PutItem",
+    Update: "UpdateItem",
+  }[kind];
+  if (action === undefined) throw new Error(`the local gateway does not support ${kind} in a transaction`);
+  return permissionOnItem(`dynamodb:${action}`, write);
 }
 
 function permissionOnItem(action: string, body: unknown): RequiredPermission {
-  return { action, resourceName: textAt(body, "TableName"), leadingKeys: [textAt(body, "Key", "pk", "S")] };
-}
-
-function permissionForPut(body: unknown): RequiredPermission {
-  const leadingKeys = [textAt(body, "Item", "pk", "S")];
-  return { action: "dynamodb:PutItem", resourceName: textAt(body, "TableName"), leadingKeys };
+  const place = action === "dynamodb:PutItem" ? "Item" : "Key";
+  return { action, resourceName: textAt(body, "TableName"), leadingKeys: [textAt(body, place, "pk", "S")] };
 }
 
 function permissionWithoutItem(action: string, resourceName = ""): RequiredPermission {

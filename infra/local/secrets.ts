@@ -4,7 +4,7 @@ import path from "node:path";
 
 import * as z from "zod/mini";
 
-import { parsedData, replaceData } from "./data-folder.ts";
+import { ifMissing, parsedData, replaceData } from "./data-folder.ts";
 import type { StackDefinition } from "./template.ts";
 
 /** A secret with its current and its previous value, by the ids of their versions. */
@@ -136,10 +136,7 @@ async function read<Content>(
   schema: z.ZodMiniType<Content>,
 ): Promise<Content> {
   if (folder === undefined) return schema.parse({});
-  const content = await readFile(path.join(folder, file), "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "{}";
-    throw error;
-  });
+  const content = await readFile(path.join(folder, file), "utf8").catch(ifMissing("{}"));
   return schema.parse(parsedData(content, path.join(folder, file)));
 }
 

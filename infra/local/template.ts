@@ -1,8 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 
-import type { StackOutput } from "@sms-gateway/stack/constructs/stack-outputs.ts";
-import { flatTemplate } from "@sms-gateway/stack/nested-stacks.ts";
+import { Assets, flatTemplate } from "@sms-gateway/stack/nested-stacks.ts";
 import * as z from "zod/mini";
 
 import { arnOf, functionIn, resolver, Template, type LocalUrls } from "./references.ts";
@@ -130,14 +129,6 @@ export interface FunctionDefinition {
   readonly statements: readonly Statement[];
 }
 
-interface QueueDefinition {
-  readonly name: string;
-  readonly arn: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  /** Its dead-letter queue, if it has one. */
-  readonly deadLettersArn: string | undefined;
-}
-
 export interface ScheduleDefinition {
   readonly expression: string;
   readonly functionName: string;
@@ -145,48 +136,17 @@ export interface ScheduleDefinition {
   readonly input?: unknown;
 }
 
-export interface StackDefinition {
-  readonly table: z.infer<(typeof resourceSchemas)["table"]> & { readonly name: string };
-  /** The attribute by which items expire, if any. */
-  readonly expiry: z.infer<(typeof resourceSchemas)["expiry"]>;
-  /** Dead-letter queues come before the queues that refer to them. */
-  readonly queues: readonly QueueDefinition[];
-  readonly functions: readonly FunctionDefinition[];
-  /** The policies of the people who operate the stage. */
-  readonly policies: readonly Pick<FunctionDefinition, "description" | "name" | "statements">[];
-  /** Allowed origins of other sites; by default none. */
-  readonly cors: CorsConfiguration | undefined;
-  readonly routes: readonly { readonly routeKey: string; readonly functionName: string }[];
-  readonly eventSources: readonly {
-    readonly queueArn: string;
-    readonly functionName: string;
-    readonly batchSize: number;
-    readonly maxConcurrency: number;
-  }[];
-  readonly schedules: readonly ScheduleDefinition[];
-  readonly secrets: readonly { readonly arn: string; readonly length: number }[];
-  /** The ids of KMS keys for signatures on the curve P-256. */
-  readonly signingKeyIds: readonly string[];
-  readonly outputs: readonly StackOutput[];
-}
-
-const AssetManifest = z.object({
-  files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
-});
+export type StackDefinition = Awaited<ReturnType<typeof readStack>>;
 
 /**
  * Reads the stack that `npm run synth` or the local gateway has written to a folder.
  * @param urls of AWS for the functions, with which queue URLs begin, and of the API
  */
-export async function readStack(
-  assemblyFolder: string,
-  stackName: string,
-  urls: LocalUrls,
-): Promise<StackDefinition> {
+export async function readStack(assemblyFolder: string, stackName: string, urls: LocalUrls) {
   const read = async (file: string): Promise<unknown> =>
     JSON.parse(await readFile(path.join(assemblyFolder, file), "utf8"));
   const template = Template.parse(flatTemplate(assemblyFolder, stackName));
-  const assets = AssetManifest.parse(await read(`${stackName}.assets.json`));
+  const assets = Assets.parse(await read(`${stackName}.assets.json`));
   const resolve = resolver(template, urls);
   const resources = resourceReader(template, resolve);
 
@@ -207,34 +167,41 @@ export async function readStack(
   );
   return {
     table: { name: table.name, ...table.properties },
+    /** The attribute by which items expire, if any. */
     expiry: expiry.properties,
+    /** Dead-letter queues come before the queues that refer to them. */
     queues: resources("AWS::SQS::Queue", resourceSchemas.queue)
       .map(({ name, arn, properties }) => ({
         name,
         arn,
         attributes: queueAttributes(properties),
+        /** Its dead-letter queue, if it has one. */
         deadLettersArn: properties.RedrivePolicy?.deadLetterTargetArn,
       }))
       .toSorted((a, b) => Number("RedrivePolicy" in a.attributes) - Number("RedrivePolicy" in b.attributes)),
-    functions: resources("AWS::Lambda::Function", resourceSchemas.function).map(({ name, properties }) => {
-      const asset = assets.files[properties.Code.S3Key.replace(/\.zip$/, "")];
-      if (asset === undefined) throw new Error(`${name} has no bundle among the stack's assets`);
-      return {
-        name,
-        description: properties.Description,
-        bundleFile: path.join(assemblyFolder, asset.source.path, "index.mjs"),
-        environment: properties.Environment.Variables,
-        timeoutSeconds: properties.Timeout,
-        memoryMegabytes: properties.MemorySize,
-        queuesForItself: properties.RecursiveLoop === "Allow",
-        statements: roles.get(properties.Role) ?? [],
-      };
-    }),
+    functions: resources("AWS::Lambda::Function", resourceSchemas.function).map(
+      ({ name, properties }): FunctionDefinition => {
+        const asset = assets.files[properties.Code.S3Key.replace(/\.zip$/, "")];
+        if (asset === undefined) throw new Error(`${name} has no bundle among the stack's assets`);
+        return {
+          name,
+          description: properties.Description,
+          bundleFile: path.join(assemblyFolder, asset.source.path, "index.mjs"),
+          environment: properties.Environment.Variables,
+          timeoutSeconds: properties.Timeout,
+          memoryMegabytes: properties.MemorySize,
+          queuesForItself: properties.RecursiveLoop === "Allow",
+          statements: roles.get(properties.Role) ?? [],
+        };
+      },
+    ),
+    /** The policies of the people who operate the stage. */
     policies: resources("AWS::IAM::ManagedPolicy", resourceSchemas.policy).map(({ properties }) => ({
       name: properties.ManagedPolicyName,
       description: properties.Description,
       statements: properties.PolicyDocument.Statement,
     })),
+    /** Allowed origins of other sites; by default none. */
     cors: resources("AWS::ApiGatewayV2::Api", resourceSchemas.api)[0]?.properties.CorsConfiguration,
     routes: resources("AWS::ApiGatewayV2::Route", resourceSchemas.route).map(({ properties }) => {
       const functionName = integrations.get(properties.Target);
@@ -250,16 +217,17 @@ export async function readStack(
       }),
     ),
     schedules: resources("AWS::Events::Rule", resourceSchemas.rule).flatMap(({ properties }) =>
-      properties.Targets.map(({ Arn, Input }) => ({
+      properties.Targets.map(({ Arn, Input }): ScheduleDefinition => ({
         expression: properties.ScheduleExpression,
         functionName: functionIn(Arn),
-        ...(Input === undefined ? {} : { input: JSON.parse(Input) as unknown }),
+        ...(Input === undefined ? {} : { input: JSON.parse(Input) }),
       })),
     ),
     secrets: resources("AWS::SecretsManager::Secret", resourceSchemas.secret).map(({ arn, properties }) => ({
       arn,
       length: properties.GenerateSecretString.PasswordLength,
     })),
+    /** The ids of KMS keys for signatures on the curve P-256. */
     signingKeyIds: resources("AWS::KMS::Key", resourceSchemas.signingKey).map(({ name }) => name),
     outputs: Object.entries(template.Outputs).map(([name, { Value, Description }]) => ({
       name,

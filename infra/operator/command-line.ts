@@ -12,20 +12,20 @@ import { compareInvoice } from "./compare-invoice.ts";
 import type { Context } from "./context.ts";
 import { credentialCommands } from "./credentials.ts";
 import { deadLetterCommands } from "./dead-letters.ts";
-import { deliveryCommands } from "./deliveries.ts";
+import { showDeliveries } from "./deliveries.ts";
 import { deskCommand } from "./desk.ts";
 import { destinationCommands } from "./destinations.ts";
 import { eraseCommands } from "./erase.ts";
 import { exportOrganization } from "./export.ts";
 import { importCosts } from "./import-costs.ts";
-import { invoiceCommands } from "./invoices.ts";
+import { exportInvoices } from "./invoices.ts";
 import { findSenderId } from "./look-alikes.ts";
 import { lostPaymentCommands } from "./lost-payments.ts";
-import { marginCommands } from "./margins.ts";
+import { showMargins } from "./margins.ts";
 import { findMessages } from "./messages-find.ts";
 import { messageCommands } from "./messages.ts";
 import { numberCommands } from "./numbers.ts";
-import { optOutCommands } from "./opt-outs.ts";
+import { removeOptOut } from "./opt-outs.ts";
 import { findOrganizations } from "./organizations-find.ts";
 import { listOrganizations, listUnusual } from "./organizations-list.ts";
 import { organizationCommands } from "./organizations.ts";
@@ -41,8 +41,8 @@ import { smokeTest } from "./smoke.ts";
 import { suppressionCommands } from "./suppressions.ts";
 import { userCommands } from "./users.ts";
 import { verificationCommands } from "./verifications.ts";
-import { verifyCommands } from "./verify.ts";
-import { versionCommands } from "./version.ts";
+import { verifyWallets } from "./verify.ts";
+import { showVersion } from "./version.ts";
 import { movementCommands } from "./wallet-movements.ts";
 import { walletCommands } from "./wallets.ts";
 
@@ -64,21 +64,21 @@ export const commands: readonly OperatorCommand[] = [
   ...approvalCommands([...movementCommands, ...paymentCommands]),
   ...pausesOfPayments,
   ...lostPaymentCommands,
-  ...verifyCommands,
+  verifyWallets,
   ...messageCommands,
   findMessages,
   ...reviewCommands,
   findSenderId,
   ...numberCommands,
   ...verificationCommands,
-  ...optOutCommands,
+  removeOptOut,
   ...priceCommands,
   importCosts,
   ...priceOverrideCommands,
-  ...deliveryCommands,
-  ...marginCommands,
+  showDeliveries,
+  showMargins,
   ...booksCommands,
-  ...invoiceCommands,
+  exportInvoices,
   ...sendingCommands,
   ...destinationCommands,
   ...carrierCommands,
@@ -88,7 +88,7 @@ export const commands: readonly OperatorCommand[] = [
   ...auditLogCommands,
   deskCommand,
   smokeTest,
-  ...versionCommands,
+  showVersion,
 ];
 
 /** A command with checked input. */

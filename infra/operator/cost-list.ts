@@ -271,7 +271,7 @@ function meanOf(numbers: readonly number[]): number {
   return sumOf(numbers) / numbers.length;
 }
 
-function sumOf(numbers: readonly number[]): number {
+export function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, each) => sum + each, 0);
 }
 

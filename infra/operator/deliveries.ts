@@ -14,7 +14,7 @@ const Groupings = z.pipe(
   z.array(z.enum(deliveryGroupings, rule)),
 );
 
-const deliveries = command({
+export const showDeliveries = command({
   name: "deliveries",
   summary: "Show how many messages carriers accepted and delivered, and how fast",
   details:
@@ -72,5 +72,3 @@ function textOf({ half, most }: DeliveryRow["secondsToReceipt"]): string {
   const [first, second] = [half, most].map((seconds) => (seconds === null ? "-" : `${seconds}s`));
   return half === null ? "" : `${first}, ${second}`;
 }
-
-export const deliveryCommands = [deliveries];

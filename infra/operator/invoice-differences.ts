@@ -1,7 +1,7 @@
 import type { Period } from "../../shared/figures/books/movements.ts";
 import { countryOfNumber } from "../../shared/messages/destinations/numbering-plan.ts";
 import type { MessageRecord } from "../../shared/messages/message/record.ts";
-import { costOfMessage, type CostList } from "./cost-list.ts";
+import { costOfMessage, sumOf, type CostList } from "./cost-list.ts";
 import type { InvoiceLine } from "./invoice-lines.ts";
 
 /** A line of an invoice that differs from the gateway's messages, or messages that the invoice does not have. */
@@ -155,8 +155,8 @@ function withParts(lines: readonly InvoiceLine[], segments: number): readonly In
   const [first] = lines;
   const isOfParts = lines.length === segments && lines.every(({ parts }) => parts === 1);
   if (first === undefined || segments === 1 || !isOfParts) return lines;
-  const toleranceMicros = total(lines.map((line) => line.toleranceMicros));
-  return [{ ...first, parts: segments, micros: total(lines.map(({ micros }) => micros)), toleranceMicros }];
+  const toleranceMicros = sumOf(lines.map((line) => line.toleranceMicros));
+  return [{ ...first, parts: segments, micros: sumOf(lines.map(({ micros }) => micros)), toleranceMicros }];
 }
 
 function billedBy({ line, parts, micros }: InvoiceLine, segments: number) {
@@ -203,11 +203,11 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
   let matched = 0;
   const differences = [...new Set([...billed.keys(), ...sent.keys()])].flatMap((name): Difference[] => {
     const [ofInvoice, ofGateway] = [billed.get(name) ?? [], sent.get(name) ?? []];
-    const parts = total(ofInvoice.map((line) => line.parts ?? 0));
-    const micros = total(ofInvoice.map((line) => line.micros));
-    const toleranceMicros = total(ofInvoice.map((line) => line.toleranceMicros));
-    const segments = total(ofGateway.map((sum) => sum.segments));
-    const expectedMicros = total(ofGateway.map((sum) => sum.costMicros));
+    const parts = sumOf(ofInvoice.map((line) => line.parts ?? 0));
+    const micros = sumOf(ofInvoice.map((line) => line.micros));
+    const toleranceMicros = sumOf(ofInvoice.map((line) => line.toleranceMicros));
+    const segments = sumOf(ofGateway.map((sum) => sum.segments));
+    const expectedMicros = sumOf(ofGateway.map((sum) => sum.costMicros));
     const kind =
       ofInvoice.length === 0
         ? "sent, not billed"
@@ -228,7 +228,3 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
 
 /** Carriers bill these countries as the one whose numbering plan they share. */
 const countryOfPlan: Readonly<Record<string, string>> = { GG: "GB", IM: "GB", JE: "GB", AX: "FI", SJ: "NO" };
-
-function total(numbers: readonly number[]): number {
-  return numbers.reduce((sum, each) => sum + each, 0);
-}

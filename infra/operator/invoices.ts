@@ -20,7 +20,7 @@ import { searchOrganizations } from "./organization.ts";
 const inArchive = 5_000;
 const together = 25;
 
-const exportInvoices = command({
+export const exportInvoices = command({
   name: "invoices export",
   summary: "Write the invoices and credit notes of a month as a CSV file, and their PDFs as an archive",
   details:
@@ -106,5 +106,3 @@ async function readPdfs(
   }
   return files;
 }
-
-export const invoiceCommands = [exportInvoices];

@@ -43,7 +43,7 @@ const By = z.pipe(
   z.array(z.enum(groupings, byRule)),
 );
 
-const margins = command({
+export const showMargins = command({
   name: "margins",
   summary: "Show the revenue, carrier cost and margin of sent messages",
   details:
@@ -198,5 +198,3 @@ function shareText(marginMicros: number, revenueMicros: number): string {
     ? ""
     : `${((100 * amountOf(marginMicros)) / amountOf(revenueMicros)).toFixed(1)}%`;
 }
-
-export const marginCommands = [margins];

@@ -8,7 +8,7 @@ import { digestOfNumber } from "../../shared/platform/table/audit-log.ts";
 import { command, Organization, personal, Reason } from "./command.ts";
 import { readOrganization } from "./organization.ts";
 
-const remove = command({
+export const removeOptOut = command({
   name: "opt-outs remove",
   summary: "Remove the opt-out of a phone number, even one that the person made with STOP",
   details:
@@ -43,5 +43,3 @@ const remove = command({
     output.result({ organizationId, lifted: lifted ?? null }, text);
   },
 });
-
-export const optOutCommands = [remove];

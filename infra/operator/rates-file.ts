@@ -91,7 +91,7 @@ export function parseRates(content: Uint8Array, options: RatesOptions): Rates {
     const problem = `the file has ${others.length} rows, but the maximum is ${maxRows}`;
     return { rows: [], errors: [mistake(heading.line, "", problem)] };
   }
-  return new Reader(heading.cells).read(others);
+  return readRows(heading.cells, others);
 }
 
 function mistake(line: number, column: string, problem: string): Problem {
@@ -172,35 +172,19 @@ const moreCodes: Readonly<Record<string, readonly string[]>> = {
 const Moment = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
 
 /** Reads the rows after the heading, and collects their errors. */
-class Reader {
-  readonly #heading: readonly string[];
-  readonly #carriers: readonly string[];
-  readonly #errors: Problem[] = [];
+function readRows(heading: readonly string[], lines: readonly Line[]): Rates {
+  const errors: Problem[] = [];
   /** The line numbers of the rows read so far, by prefix and time. */
-  readonly #lines = new Map<string, number>();
-
-  constructor(heading: readonly string[]) {
-    this.#heading = heading;
-    this.#carriers = heading
-      .filter((column) => column.startsWith(costColumn))
-      .map((column) => column.slice(costColumn.length));
-  }
-
-  read(lines: readonly Line[]): Rates {
-    const rows = lines.flatMap((line) => this.#rowOf(line) ?? []);
-    if (lines.length === 0) this.#errors.push(mistake(1, "", "there is no row after the heading"));
-    return { rows, errors: this.#errors };
-  }
-
-  #rowOf({ line, cells }: Line): PriceRow | undefined {
-    const before = this.#errors.length;
-    const wrong = (column: string, problem: string): void =>
-      void this.#errors.push(mistake(line, column, problem));
-    if (cells.length !== this.#heading.length) {
-      wrong("", `has ${cells.length} cells, but the heading has ${this.#heading.length}`);
+  const lineOf = new Map<string, number>();
+  const costColumns = heading.filter((column) => column.startsWith(costColumn));
+  const rowOf = ({ line, cells }: Line): PriceRow | undefined => {
+    const before = errors.length;
+    const wrong = (column: string, problem: string): void => void errors.push(mistake(line, column, problem));
+    if (cells.length !== heading.length) {
+      wrong("", `has ${cells.length} cells, but the heading has ${heading.length}`);
       return undefined;
     }
-    const cell = (column: string): string => cells[this.#heading.indexOf(column)] ?? "";
+    const cell = (column: string): string => cells[heading.indexOf(column)] ?? "";
     const [prefix, country] = [cell("prefix"), cell("country")];
     const code = callingCodeOf(prefix);
     const codeOfCountry =
@@ -235,18 +219,17 @@ class Reader {
     };
     const priceMicros = amount("price");
     const costMicros: Record<string, number> = {};
-    for (const carrier of this.#carriers) {
-      const column = `${costColumn}${carrier}`;
+    for (const column of costColumns) {
       const cost = cell(column) === "" ? undefined : amount(column);
-      if (cost !== undefined) costMicros[carrier] = cost;
+      if (cost !== undefined) costMicros[column.slice(costColumn.length)] = cost;
     }
     const fee = cell("verification_fee") === "" ? undefined : amount("verification_fee");
     if (fee !== undefined) costMicros[verificationFee] = fee;
     const id = `${prefix} ${validFrom ?? ""}`;
-    const twin = this.#lines.get(id);
+    const twin = lineOf.get(id);
     if (twin !== undefined) wrong("prefix", `${shown(prefix)} is already in line ${twin}, for the same time`);
-    else this.#lines.set(id, line);
-    if (this.#errors.length > before || priceMicros === undefined || validFrom === null) return undefined;
+    else lineOf.set(id, line);
+    if (errors.length > before || priceMicros === undefined || validFrom === null) return undefined;
     return {
       prefix,
       ...(country === "" ? {} : { country }),
@@ -254,7 +237,10 @@ class Reader {
       ...(validFrom === undefined ? {} : { validFrom }),
       costMicros,
     };
-  }
+  };
+  const rows = lines.flatMap((line) => rowOf(line) ?? []);
+  if (lines.length === 0) errors.push(mistake(1, "", "there is no row after the heading"));
+  return { rows, errors };
 }
 
 /** A cell for an error message, shortened. */

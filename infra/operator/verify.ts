@@ -5,7 +5,7 @@ import { moneyText } from "../../shared/money/wallet/money.ts";
 import { command, Organizations } from "./command.ts";
 import { organizationIds } from "./organization.ts";
 
-const verify = command({
+export const verifyWallets = command({
   name: "wallets verify",
   summary: "Verify wallets against their ledgers and messages",
   details:
@@ -34,5 +34,3 @@ function describe({ organizationId, balanceMicros, entries, findings, pending }:
   const summary = `${organizationId}  ${moneyText(balanceMicros)}  ${entries} entries  ${state}`;
   return [summary, ...lines.map((line) => `    ${line}`)].join("\n");
 }
-
-export const verifyCommands = [verify];

@@ -5,7 +5,7 @@ import * as z from "zod/mini";
 import { command } from "./command.ts";
 import { listOf } from "./output.ts";
 
-const version = command({
+export const showVersion = command({
   name: "version",
   summary: "Show the version and commit of the deployed gateway and of this command-line interface",
   examples: ["", "--stage prod"],
@@ -15,5 +15,3 @@ const version = command({
     output.result({ deployed, here }, listOf({ Deployed: deployed, Here: here }));
   },
 });
-
-export const versionCommands = [version];

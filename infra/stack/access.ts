@@ -40,7 +40,7 @@ export const capabilities = [
   "webhookKey",
   "writeDocuments",
 ] as const;
-type Capability = (typeof capabilities)[number];
+export type Capability = (typeof capabilities)[number];
 
 /** Returns each word of each line, with the text before it: `sendSms PutItem: LEDGER`. */
 export function readEntries(text: string): Set<string> {

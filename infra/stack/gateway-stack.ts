@@ -1,9 +1,8 @@
 import { fontsFolder } from "@sms-gateway/build/bundle-folder.ts";
 import { releaseText } from "@sms-gateway/build/release/release.ts";
-import { CfnOutput, NestedStack, Stack, Validations, type App } from "aws-cdk-lib";
+import { CfnOutput, NestedStack, Stack, type App } from "aws-cdk-lib";
 import { Key, KeySpec, KeyUsage } from "aws-cdk-lib/aws-kms";
 import { Code, LayerVersion } from "aws-cdk-lib/aws-lambda";
-import { Secret } from "aws-cdk-lib/aws-secretsmanager";
 
 import { Alarms } from "./constructs/alarms.ts";
 import { Backups } from "./constructs/backups.ts";
@@ -18,7 +17,7 @@ import { addQueues, addWorkers } from "./constructs/gateway-workers.ts";
 import { GradualDeployments } from "./constructs/gradual-deployments.ts";
 import { addOperatorPolicies } from "./constructs/operator-policies.ts";
 import { removalPolicyOf } from "./constructs/removal-policy.ts";
-import { sealingKey, verificationKey } from "./constructs/sealing-key.ts";
+import { generatedSecret, sealingKey, verificationKey } from "./constructs/sealing-key.ts";
 import { outputNames } from "./constructs/stack-outputs.ts";
 import { addStageAlarms } from "./constructs/stage-alarms.ts";
 import { addWarnings } from "./constructs/stage-warnings.ts";
@@ -87,43 +86,36 @@ export class GatewayStack extends Stack {
     alarms.addOutage();
     const dashboard = addDashboard(monitoring, { stage, api, table, queues, alarms });
     addBudget(this, stage);
-    new CfnOutput(this, outputNames.apiUrl, { value: edge.url });
-    // Only this output has the release, so a commit that changes no resource updates none.
-    new CfnOutput(this, outputNames.release, { value: releaseText() });
-    new CfnOutput(this, outputNames.tableName, { value: table.tableName });
-    new CfnOutput(this, outputNames.stageName, { value: stage.name });
-    new CfnOutput(this, outputNames.currency, { value: stage.currency });
-    new CfnOutput(this, outputNames.documentsBucketName, { value: backend.documents.bucketName });
     const { bankTransfer: _text, ...payments } = stage.payments;
-    new CfnOutput(this, outputNames.paymentSettings, { value: JSON.stringify(payments) });
-    new CfnOutput(this, outputNames.webhookKeyArn, { value: webhookKey.secretArn });
-    new CfnOutput(this, outputNames.secondFactorKeyArn, { value: secondFactorKey.secretArn });
-    if (stage.minimumMargin > 0) {
-      new CfnOutput(this, outputNames.minimumMargin, { value: String(stage.minimumMargin) });
+    const outputs = {
+      [outputNames.apiUrl]: edge.url,
+      // Only this output has the release, so a commit that changes no resource updates none.
+      [outputNames.release]: releaseText(),
+      [outputNames.tableName]: table.tableName,
+      [outputNames.stageName]: stage.name,
+      [outputNames.currency]: stage.currency,
+      [outputNames.documentsBucketName]: backend.documents.bucketName,
+      [outputNames.paymentSettings]: JSON.stringify(payments),
+      [outputNames.webhookKeyArn]: webhookKey.secretArn,
+      [outputNames.secondFactorKeyArn]: secondFactorKey.secretArn,
+      [outputNames.minimumMargin]: stage.minimumMargin > 0 ? String(stage.minimumMargin) : undefined,
+      [outputNames.priceNoticeDays]: stage.priceNoticeDays?.toString(),
+      [outputNames.secondPersonAbove]: stage.secondPersonAbove,
+      [outputNames.messageRetentionDays]: stage.messageRetentionDays?.toString(),
+      [outputNames.alarmTopicArn]: alarms.topicArn,
+      [outputNames.pageTopicArn]: alarms.pages.topicArn,
+      DashboardName: dashboard.dashboardName,
+    };
+    for (const [name, value] of Object.entries(outputs)) {
+      if (value !== undefined) new CfnOutput(this, name, { value });
     }
-    if (stage.priceNoticeDays !== undefined) {
-      new CfnOutput(this, outputNames.priceNoticeDays, { value: String(stage.priceNoticeDays) });
-    }
-    if (stage.secondPersonAbove !== undefined) {
-      new CfnOutput(this, outputNames.secondPersonAbove, { value: stage.secondPersonAbove });
-    }
-    if (stage.messageRetentionDays !== undefined) {
-      new CfnOutput(this, outputNames.messageRetentionDays, { value: String(stage.messageRetentionDays) });
-    }
-    new CfnOutput(this, outputNames.alarmTopicArn, { value: alarms.topicArn });
-    new CfnOutput(this, outputNames.pageTopicArn, { value: alarms.pages.topicArn });
-    new CfnOutput(this, "DashboardName", { value: dashboard.dashboardName });
   }
 
   #firewall(app: App, stage: Stage, settings: NonNullable<Stage["firewall"]>): Firewall {
     const firewallStack = new FirewallStack(app, `${this.node.id}-firewall`, stage, settings);
     this.addStackDependency(firewallStack);
-    const originKey = new Secret(this, "OriginKey", {
+    const originKey = generatedSecret(this, "OriginKey", {
       description: "Proves to the API that a request came through CloudFront",
-      generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    });
-    Validations.of(originKey).acknowledge({
-      id: "AwsSolutions-SMG4",
       reason:
         "It protects no data, only the way around the firewall, and CloudFront would have to change it at the same time.",
     });

@@ -14,7 +14,7 @@ const StackTemplate = z.object({
 });
 type StackTemplate = z.infer<typeof StackTemplate>;
 
-const Assets = z.object({
+export const Assets = z.object({
   files: z.record(z.string(), z.object({ source: z.object({ path: z.string() }) })),
 });
 

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { readSecretText } from "../platform/aws/read-secret.ts";
+import type { readSecretJson } from "../platform/aws/read-secret.ts";
 import { minuteMs } from "../platform/clock.ts";
 import { TtlCache } from "../platform/ttl-cache.ts";
 import { UnreachableError } from "./call.ts";
@@ -76,20 +76,11 @@ export async function readAuthToken(SecretId: string): Promise<string> {
 
 async function load<Secret>(
   schema: z.ZodMiniType<Secret>,
-  ...read: Parameters<typeof readSecretText>
+  ...read: Parameters<typeof readSecretJson>
 ): Promise<Secret> {
-  const { readSecretText } = await import("../platform/aws/read-secret.ts");
-  const secret = schema.safeParse(parsed(await readSecretText(...read)));
+  const { readSecretJson } = await import("../platform/aws/read-secret.ts");
+  const secret = schema.safeParse(await readSecretJson(...read));
   if (!secret.success)
     throw new Error("the secret of the carrier does not have the format that `carriers set` writes");
   return secret.data;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's error would quote the secret.
-    return undefined;
-  }
 }

@@ -1,5 +1,10 @@
 import { errorCatalogue } from "../../../shared/api/contract/errors.ts";
-import type { DocumentedOperation, Parameter } from "../../../shared/api/openapi/document.ts";
+import {
+  operationsOf,
+  type DocumentedOperation,
+  type Parameter,
+  type PlacedOperation,
+} from "../../../shared/api/openapi/document.ts";
 import type { openApiDocument } from "../../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../../shared/api/openapi/samples.ts";
 import { routes } from "../../../shared/api/routes.ts";
@@ -10,34 +15,18 @@ import { jsonBlock, markdownTable, plainText, type Page } from "./page.ts";
 
 export type ApiDocument = ReturnType<typeof openApiDocument>;
 
-/** An operation of the document with its method and path. */
-interface Placed {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: DocumentedOperation;
-}
-
 /** Returns a page for each operation of the document, in its order. */
 export function operationPages(document: ApiDocument): Page[] {
-  return operationsOf(document).map((placed) => {
-    const { operation, method } = placed;
-    return {
-      path: `operations/${operation.operationId}`,
-      section: operation.tags[0] ?? "",
-      title: plainText(titleOf(operation)),
-      description: `${method} ${placed.path}: ${operation.summary}.`,
-      markdown: operationMarkdown(placed, document),
-      samples: samplesOf({ ...operation, method, path: placed.path }),
-      aside: liveConsole(placed),
-      method,
-    };
-  });
-}
-
-function operationsOf({ paths }: ApiDocument): Placed[] {
-  return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ path, method: method.toUpperCase(), operation })),
-  );
+  return operationsOf(document).map((operation) => ({
+    path: `operations/${operation.operationId}`,
+    section: operation.tags[0] ?? "",
+    title: plainText(titleOf(operation)),
+    description: `${operation.method} ${operation.path}: ${operation.summary}.`,
+    markdown: operationMarkdown(operation, document),
+    samples: samplesOf(operation),
+    aside: liveConsole(operation),
+    method: operation.method,
+  }));
 }
 
 /** Returns the summary of an operation without its explanation. */
@@ -45,10 +34,10 @@ function titleOf({ summary }: DocumentedOperation): string {
   return summary.replace(/[:;] .*/, "");
 }
 
-function operationMarkdown({ operation, method, path }: Placed, document: ApiDocument): string {
+function operationMarkdown(operation: PlacedOperation, document: ApiDocument): string {
   const { schemas } = document.components;
   const route: Route = routes[operation.operationId];
-  const { parameters = [], requestBody, responses } = operation;
+  const { method, path, parameters = [], requestBody, responses } = operation;
   const [status = "200", success] = Object.entries(responses).find(([each]) => each.startsWith("2")) ?? [];
   const json = success?.content?.["application/json"];
   const parts = [
@@ -102,8 +91,7 @@ function parameterParts(
 }
 
 /** Returns the form that sends the operation to this gateway. A script shows it. */
-function liveConsole({ operation, method, path }: Placed): string {
-  const { parameters = [], requestBody, security } = operation;
+function liveConsole({ method, path, parameters = [], requestBody, security }: PlacedOperation): string {
   const example = requestBody?.content["application/json"]?.example;
   const needsSession = security.length > 0 && (security[0]?.["bearer"] ?? []).length === 0;
   const key =

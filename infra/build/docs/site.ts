@@ -1,13 +1,8 @@
-import { createHash } from "node:crypto";
-import path from "node:path";
-
-import { build } from "esbuild";
-
 import type { SearchRecord } from "../../../shared/api/contract/docs.ts";
 import { tagDescriptions } from "../../../shared/api/openapi/introduction.ts";
 import { openApiDocument } from "../../../shared/api/openapi/openapi.ts";
 import { sampleAddress } from "../../../shared/api/openapi/samples.ts";
-import { projectRoot } from "../project-root.ts";
+import { hashedBundle, mainFile } from "../browser-bundle.ts";
 import { addressOf, htmlPage, markdownAddressOf, type Assets, type Section } from "./layout.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { operationPages, type ApiDocument } from "./operation-pages.ts";
@@ -21,8 +16,9 @@ export type SiteFiles = ReadonlyMap<string, string>;
 export async function buildSite(): Promise<SiteFiles> {
   const pages = await documentationPages();
   const sections = sectionsOf(pages);
-  const [search, built] = [searchRecords(pages), await browserFiles()];
-  const assets: Assets = { script: nameOf(built, ".js"), style: nameOf(built, ".css") };
+  const search = searchRecords(pages);
+  const built = await hashedBundle(["main.ts", "main.css"], "functions/docs/app");
+  const assets: Assets = { script: mainFile(built, "js"), style: mainFile(built, "css") };
   const files = new Map<string, string>(built);
   files.set("search.json", JSON.stringify(search));
   for (const page of pages) {
@@ -147,44 +143,4 @@ function searchRecords(pages: readonly Page[]): SearchRecord[] {
     });
   });
   return records.map((record, id) => ({ id, ...record }));
-}
-
-/** Bundles the script, its parts that are loaded later, and the style sheet. Their names have a hash of their contents. */
-async function browserFiles(): Promise<[name: string, text: string][]> {
-  const { outputFiles } = await build({
-    absWorkingDir: projectRoot,
-    entryPoints: ["main.ts", "main.css"].map((name) => path.join("functions/docs/app", name)),
-    outdir: path.join(projectRoot, ".build/docs"),
-    entryNames: "[name]",
-    chunkNames: "part-[hash]",
-    write: false,
-    bundle: true,
-    minify: true,
-    splitting: true,
-    platform: "browser",
-    target: "es2022",
-    format: "esm",
-    legalComments: "none",
-    logLevel: "warning",
-  });
-  const files = outputFiles.map((file): [string, string] => [path.basename(file.path), file.text]);
-  const digest = createHash("sha256")
-    .update(
-      files
-        .map(([, text]) => text.replaceAll(/part-[0-9A-Z]{8}/g, ""))
-        .toSorted()
-        .join("\n"),
-    )
-    .digest("hex")
-    .slice(0, 12);
-  const parts = files.map(([name]) => name).filter((name) => name.startsWith("part-"));
-  const newName = (name: string): string =>
-    name.startsWith("part-") ? `part-${digest}${parts.indexOf(name)}.js` : name.replace(".", `-${digest}.`);
-  return files.map(([name, text]) => [newName(name), text.replaceAll(/part-[0-9A-Z]{8}\.js/g, newName)]);
-}
-
-function nameOf(files: readonly (readonly [string, string])[], ending: string): string {
-  const found = files.find(([name]) => name.startsWith("main-") && name.endsWith(ending));
-  if (found === undefined) throw new Error(`the documentation has no main${ending}`);
-  return found[0];
 }

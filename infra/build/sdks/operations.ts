@@ -1,6 +1,6 @@
 import type { Endpoint } from "../../../shared/api/client/call.ts";
 import type { JsonSchema } from "../../../shared/api/openapi/components.ts";
-import type { Parameter } from "../../../shared/api/openapi/document.ts";
+import { operationsOf, type Parameter } from "../../../shared/api/openapi/document.ts";
 import { openApiDocument } from "../../../shared/api/openapi/openapi.ts";
 import { publicOperations, type Operation } from "../../../shared/api/routes.ts";
 import { statusOf } from "../../../shared/api/routes/route.ts";
@@ -32,12 +32,8 @@ export interface SdkContract {
 
 /** Returns what an SDK is generated from. */
 export function sdkContract(): SdkContract {
-  const { paths, components } = openApiDocument();
-  const documented = new Map(
-    Object.values(paths)
-      .flatMap((methods) => Object.values(methods))
-      .map((operation) => [operation.operationId, operation]),
-  );
+  const document = openApiDocument();
+  const documented = new Map(operationsOf(document).map((each) => [each.operationId, each]));
   const sdkOperations = publicOperations().flatMap(([name, route]): SdkOperation[] => {
     const operation = documented.get(name);
     if (operation === undefined) throw new Error(`${name} is not documented`);
@@ -65,7 +61,7 @@ export function sdkContract(): SdkContract {
     };
     return [described];
   });
-  return { operations: sdkOperations, schemas: components.schemas };
+  return { operations: sdkOperations, schemas: document.components.schemas };
 }
 
 function rowOf({ items }: JsonSchema): JsonSchema {
@@ -76,4 +72,8 @@ function rowOf({ items }: JsonSchema): JsonSchema {
 /** Returns the name at the end of a reference. */
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
+}
+
+export function capitalized(name: string): string {
+  return `${name[0]?.toUpperCase()}${name.slice(1)}`;
 }

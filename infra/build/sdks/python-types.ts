@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../../shared/api/openapi/components.ts";
-import { nameOf } from "./operations.ts";
+import { capitalized, nameOf } from "./operations.ts";
 
 type Schemas = Readonly<Record<string, JsonSchema>>;
 
@@ -68,7 +68,7 @@ function withNestedObjects(schemas: Schemas): Schemas {
     if (typeof schema !== "object") return;
     if (schema.properties !== undefined) all[name] = schema;
     for (const [key, property] of Object.entries(schema.properties ?? {})) {
-      add(`${name}${key[0]?.toUpperCase()}${key.slice(1)}`, property);
+      add(name + capitalized(key), property);
     }
     for (const part of [schema.items, ...(schema.anyOf ?? [])]) if (!Array.isArray(part)) add(name, part);
   };
@@ -85,7 +85,7 @@ function declarationOf(name: string, schema: JsonSchema): string {
     return `#: ${description ?? name}\n${name} = ${pythonType(schema, (each) => `"${each}"`)}\n`;
   }
   const fields = Object.entries(properties).map(([key, property]) => {
-    const type = pythonType(property, (each) => each, `${name}${key[0]?.toUpperCase()}${key.slice(1)}`);
+    const type = pythonType(property, (each) => each, name + capitalized(key));
     return {
       key,
       type: required.includes(key) ? type : `NotRequired[${type}]`,

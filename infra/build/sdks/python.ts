@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../../../shared/api/openapi/components.ts";
 import type { Parameter } from "../../../shared/api/openapi/document.ts";
 import { pythonName } from "../../../shared/api/openapi/samples.ts";
-import type { SdkContract, SdkOperation } from "./operations.ts";
+import { capitalized, type SdkContract, type SdkOperation } from "./operations.ts";
 import { pythonType, pythonTypes, resolve } from "./python-types.ts";
 
 /*
@@ -130,7 +130,7 @@ function argument(
   owner = "",
 ): Argument {
   const name = pythonName(key);
-  const text = pythonType(schema, inTypes, owner + pascalCase(key));
+  const text = pythonType(schema, inTypes, owner + capitalized(key));
   const type = schema.format === "date-time" ? `Union[${text}, datetime]` : text;
   const isNullable =
     !isRequired && (schema.anyOf ?? []).some((each) => typeof each === "object" && each.type === "null");
@@ -160,8 +160,4 @@ function nullable(fields: readonly Argument[]): string {
 
 function escaped(text: string): string {
   return text.replaceAll("\\", "\\\\").replaceAll('"""', "'''");
-}
-
-function pascalCase(name: string): string {
-  return `${name[0]?.toUpperCase()}${name.slice(1)}`;
 }

@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../../shared/api/openapi/components.ts";
 import type { Parameter } from "../../../shared/api/openapi/document.ts";
-import { nameOf, type SdkContract, type SdkOperation } from "./operations.ts";
+import { capitalized, nameOf, type SdkContract, type SdkOperation } from "./operations.ts";
 
 /**
  * Prints the type declarations of the npm package: an interface for each schema, and a method for each operation. The
@@ -55,7 +55,7 @@ function methodOf(operation: SdkOperation): string {
 }
 
 function queryName({ name }: SdkOperation): string {
-  return `${name[0]?.toUpperCase()}${name.slice(1)}Query`;
+  return `${capitalized(name)}Query`;
 }
 
 function queryOf(operation: SdkOperation): string {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import type { DocumentedOperation } from "../../../shared/api/openapi/document.ts";
+import { operationsOf, type PlacedOperation } from "../../../shared/api/openapi/document.ts";
 import { openApiDocument } from "../../../shared/api/openapi/openapi.ts";
 import { routes } from "../../../shared/api/routes.ts";
 import type { Route } from "../../../shared/api/routes/route.ts";
@@ -35,18 +35,13 @@ function firstRows(_key: string, value: unknown): unknown {
 /** Sends the request of an operation; a test sends it with the operation's samples. */
 export type SendOperation = (operation: string, url: string, init: RequestInit) => Promise<Response>;
 
-interface PlayedOperation extends DocumentedOperation {
-  readonly method: string;
-  readonly path: string;
-}
-
 export class Recorder {
   readonly examples: Record<string, unknown> = {};
   readonly #gateway: LocalGateway;
   readonly #webhookUrl: string;
   readonly #approvePending: () => Promise<void>;
   readonly #send: SendOperation;
-  readonly #operations: ReadonlyMap<string, PlayedOperation>;
+  readonly #operations: ReadonlyMap<string, PlacedOperation>;
   /** The first id of each prefix in a response. */
   readonly #ids = new Map<string, string>();
   #token = "";
@@ -62,14 +57,7 @@ export class Recorder {
     this.#gateway = gateway;
     this.#webhookUrl = webhookUrl;
     this.#approvePending = approve;
-    this.#operations = new Map(
-      Object.entries(openApiDocument().paths).flatMap(([template, methods]) =>
-        Object.entries(methods).map(([method, operation]) => [
-          operation.operationId,
-          { ...operation, method: method.toUpperCase(), path: template },
-        ]),
-      ),
-    );
+    this.#operations = new Map(operationsOf(openApiDocument()).map((each) => [each.operationId, each]));
   }
 
   /**

@@ -17,6 +17,12 @@ import {
 /** The number of items whose average size estimates the size of the table. */
 const sampledItems = 1_000;
 
+/** The tables with their definitions, and the rows with their items. */
+export interface ItemStore {
+  readonly catalog: Catalog;
+  readonly rows: Rows;
+}
+
 /** The existing tables, and the operations that create and change them. */
 export class Catalog {
   readonly #database: Database;

@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 
 import { readItem, type Item } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";
-import type { Catalog } from "./catalog.ts";
+import type { ItemStore } from "./catalog.ts";
 import { readPlaceholders } from "./expressions/placeholders.ts";
 import { parseProjection, project, projectedPaths } from "./expressions/projections.ts";
 import type { Path } from "./expressions/token-reader.ts";
@@ -16,68 +16,58 @@ import {
   type PlannedWrite,
 } from "./planned-writes.ts";
 import { DeleteItem, GetItem, PutItem, readInput, UpdateItem } from "./requests.ts";
-import type { Rows, StoredItem } from "./rows.ts";
+import type { StoredItem } from "./rows.ts";
 import { ServiceError } from "./service-error.ts";
 
-/** The operations on one item. */
-export class ItemOperations {
-  readonly #catalog: Catalog;
-  readonly #rows: Rows;
+export function getItem({ catalog, rows }: ItemStore, input: object): object {
+  const request = readInput(GetItem, input);
+  const table = catalog.table(request.TableName);
+  const paths = requestedPaths(request);
+  const found = rows.find(table, placeOfKey(readItem(request.Key), table));
+  const meter = new CapacityMeter("read");
+  meter.read(table, found?.size ?? 0, { isConsistent: request.ConsistentRead === true });
+  return {
+    ...(found === undefined ? {} : { Item: paths === undefined ? found.item : project(found.item, paths) }),
+    ...meter.consumed(request.ReturnConsumedCapacity),
+  };
+}
 
-  constructor(catalog: Catalog, rows: Rows) {
-    this.#catalog = catalog;
-    this.#rows = rows;
-  }
+export function putItem(store: ItemStore, input: object): object {
+  const request = readInput(PutItem, input);
+  return write(store, planPut(store.catalog.table(request.TableName), request), request);
+}
 
-  get(input: object): object {
-    const request = readInput(GetItem, input);
-    const table = this.#catalog.table(request.TableName);
-    const paths = requestedPaths(request);
-    const found = this.#rows.find(table, placeOfKey(readItem(request.Key), table));
-    const meter = new CapacityMeter("read");
-    meter.read(table, found?.size ?? 0, { isConsistent: request.ConsistentRead === true });
-    return {
-      ...(found === undefined ? {} : { Item: paths === undefined ? found.item : project(found.item, paths) }),
-      ...meter.consumed(request.ReturnConsumedCapacity),
-    };
-  }
+export function deleteItem(store: ItemStore, input: object): object {
+  const request = readInput(DeleteItem, input);
+  return write(store, planDelete(store.catalog.table(request.TableName), request), request);
+}
 
-  put(input: object): object {
-    const request = readInput(PutItem, input);
-    return this.#write(planPut(this.#catalog.table(request.TableName), request), request);
-  }
+export function updateItem(store: ItemStore, input: object): object {
+  const request = readInput(UpdateItem, input);
+  return write(store, planUpdate(store.catalog.table(request.TableName), request), request);
+}
 
-  delete(input: object): object {
-    const request = readInput(DeleteItem, input);
-    return this.#write(planDelete(this.#catalog.table(request.TableName), request), request);
+function write(
+  { rows }: ItemStore,
+  plan: PlannedWrite,
+  {
+    ReturnValues,
+    ReturnConsumedCapacity,
+  }: Pick<z.infer<typeof UpdateItem>, "ReturnConsumedCapacity" | "ReturnValues">,
+): object {
+  const { table, place } = plan;
+  const old = rows.find(table, place);
+  if (!plan.isAllowed(old?.item)) {
+    throw new ServiceError(
+      "ConditionalCheckFailedException",
+      "The conditional request failed",
+      itemOfFailure(plan, old),
+    );
   }
-
-  update(input: object): object {
-    const request = readInput(UpdateItem, input);
-    return this.#write(planUpdate(this.#catalog.table(request.TableName), request), request);
-  }
-
-  #write(
-    plan: PlannedWrite,
-    {
-      ReturnValues,
-      ReturnConsumedCapacity,
-    }: Pick<z.infer<typeof UpdateItem>, "ReturnConsumedCapacity" | "ReturnValues">,
-  ): object {
-    const { table, place } = plan;
-    const old = this.#rows.find(table, place);
-    if (!plan.isAllowed(old?.item)) {
-      throw new ServiceError(
-        "ConditionalCheckFailedException",
-        "The conditional request failed",
-        itemOfFailure(plan, old),
-      );
-    }
-    const change = plan.apply(old?.item);
-    const meter = new CapacityMeter("write");
-    meter.write(table, this.#rows.write(table, place, old, change));
-    return { ...returnedAttributes(ReturnValues, old, change), ...meter.consumed(ReturnConsumedCapacity) };
-  }
+  const change = plan.apply(old?.item);
+  const meter = new CapacityMeter("write");
+  meter.write(table, rows.write(table, place, old, change));
+  return { ...returnedAttributes(ReturnValues, old, change), ...meter.consumed(ReturnConsumedCapacity) };
 }
 
 /** Returns the paths of a projection, undefined for all attributes. */

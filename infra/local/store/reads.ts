@@ -2,7 +2,7 @@ import type * as z from "zod/mini";
 
 import { attribute, itemSize, readItem, type AttributeValue, type Item } from "./attribute-values.ts";
 import { CapacityMeter } from "./capacity.ts";
-import type { Catalog } from "./catalog.ts";
+import type { ItemStore } from "./catalog.ts";
 import { pathsOf } from "./expressions/condition-paths.ts";
 import { parseCondition, type Condition } from "./expressions/conditions.ts";
 import { conditionHolds } from "./expressions/evaluate-condition.ts";
@@ -12,7 +12,7 @@ import { parseProjection, project, projectedPaths } from "./expressions/projecti
 import type { Path } from "./expressions/token-reader.ts";
 import { pageQuery, type Source } from "./page-query.ts";
 import { Query, readInput, Scan } from "./requests.ts";
-import { projectedItem, storedItem, type Rows } from "./rows.ts";
+import { projectedItem, storedItem } from "./rows.ts";
 import { invalidParameter, validationError } from "./service-error.ts";
 import { namesOf, type Index, type Table } from "./table-definitions.ts";
 
@@ -30,109 +30,89 @@ interface Plan {
   readonly paths: readonly Path[] | undefined;
 }
 
-/** Pages of a table or of an index. */
-export class Reads {
-  readonly #catalog: Catalog;
-  readonly #rows: Rows;
-
-  constructor(catalog: Catalog, rows: Rows) {
-    this.#catalog = catalog;
-    this.#rows = rows;
+export function query(store: ItemStore, input: object): object {
+  const request = readInput(Query, input);
+  const condition = parseCondition("KeyConditionExpression", request.KeyConditionExpression);
+  const plan = planOf(store, request, condition);
+  const { table, index, placeholders, filter } = plan;
+  const key = index ?? table;
+  const keyRange = keyRangeOf(condition.tree, key, placeholders);
+  const filtered = filter === undefined ? [] : pathsOf(filter).map(([name]) => nameOf(name, placeholders));
+  const keyName = filtered.find((name) => namesOf(key).includes(name));
+  if (keyName !== undefined) {
+    throw validationError(
+      `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${keyName}`,
+    );
   }
+  return pageOf(store, request, { ...plan, keyRange, isAscending: request.ScanIndexForward !== false });
+}
 
-  query(input: object): object {
-    const request = readInput(Query, input);
-    const condition = parseCondition("KeyConditionExpression", request.KeyConditionExpression);
-    const plan = this.#plan(request, condition);
-    const { table, index, placeholders, filter } = plan;
-    const key = index ?? table;
-    const keyRange = keyRangeOf(condition.tree, key, placeholders);
-    const filtered = filter === undefined ? [] : pathsOf(filter).map(([name]) => nameOf(name, placeholders));
-    const keyName = filtered.find((name) => namesOf(key).includes(name));
-    if (keyName !== undefined) {
-      throw validationError(
-        `Filter Expression can only contain non-primary key attributes: Primary key attribute: ${keyName}`,
-      );
+export function scan(store: ItemStore, input: object): object {
+  const request = readInput(Scan, input);
+  const plan = planOf(store, request, undefined);
+  return pageOf(store, request, { ...plan, keyRange: undefined, isAscending: true });
+}
+
+function planOf({ catalog }: ItemStore, request: Request, keyCondition: Parsed<unknown> | undefined): Plan {
+  const table = catalog.table(request.TableName);
+  const index = indexOf(table, request);
+  const { FilterExpression, ProjectionExpression } = request;
+  const filter =
+    FilterExpression === undefined ? undefined : parseCondition("FilterExpression", FilterExpression);
+  const projection =
+    ProjectionExpression === undefined
+      ? undefined
+      : parseProjection("ProjectionExpression", ProjectionExpression);
+  const placeholders = readPlaceholders(request, [keyCondition, filter, projection]);
+  const paths = projection === undefined ? undefined : projectedPaths(projection, placeholders);
+  if (request.Select === "COUNT" && ProjectionExpression !== undefined) {
+    throw validationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
+  }
+  if (index !== undefined) checkProjected(index, paths, filter, placeholders);
+  return { table, index, placeholders, filter: filter?.tree, paths };
+}
+
+function pageOf(
+  { rows }: ItemStore,
+  request: Request,
+  plan: Pick<Source, "isAscending" | "keyRange"> & Plan,
+): object {
+  const { table, index, filter, paths, placeholders } = plan;
+  const isCount = request.Select === "COUNT";
+  const { ExclusiveStartKey: start } = request;
+  const { sql, parameters } = pageQuery({ ...plan, startKey: start && readItem(start) });
+  const items: Item[] = [];
+  let count = 0;
+  let scanned = 0;
+  let bytes = 0;
+  let last: Record<string, unknown> | undefined;
+  let isCut = false;
+  // A partition of a table without a sort key has one item, so there is no next page.
+  const hasMore = plan.keyRange === undefined || index !== undefined || table.range !== undefined;
+  for (const row of rows.statement(sql).iterate(...parameters)) {
+    last = row;
+    scanned += 1;
+    // To count the items of a table, it need not parse them.
+    const isRead = !isCount || filter !== undefined || index?.projected !== undefined;
+    const item = isRead ? storedItem(row).item : {};
+    const entry = index === undefined ? item : projectedItem(index, item);
+    bytes += index?.projected === undefined ? Number(row["size"]) : itemSize(entry);
+    if (filter === undefined || conditionHolds(entry, filter, placeholders)) {
+      count += 1;
+      if (!isCount) items.push(paths === undefined ? entry : project(entry, paths));
     }
-    return this.#page(request, plan, {
-      table,
-      index,
-      keyRange,
-      isAscending: request.ScanIndexForward !== false,
-      startKey: request.ExclusiveStartKey === undefined ? undefined : readItem(request.ExclusiveStartKey),
-    });
+    isCut = hasMore && (scanned === request.Limit || bytes >= maxPageBytes);
+    if (isCut) break;
   }
-
-  scan(input: object): object {
-    const request = readInput(Scan, input);
-    const plan = this.#plan(request, undefined);
-    const source: Source = {
-      ...plan,
-      keyRange: undefined,
-      isAscending: true,
-      startKey: request.ExclusiveStartKey === undefined ? undefined : readItem(request.ExclusiveStartKey),
-    };
-    return this.#page(request, plan, source);
-  }
-
-  #plan(request: Request, keyCondition: Parsed<unknown> | undefined): Plan {
-    const table = this.#catalog.table(request.TableName);
-    const index = indexOf(table, request);
-    const { FilterExpression, ProjectionExpression } = request;
-    const filter =
-      FilterExpression === undefined ? undefined : parseCondition("FilterExpression", FilterExpression);
-    const projection =
-      ProjectionExpression === undefined
-        ? undefined
-        : parseProjection("ProjectionExpression", ProjectionExpression);
-    const placeholders = readPlaceholders(request, [keyCondition, filter, projection]);
-    const paths = projection === undefined ? undefined : projectedPaths(projection, placeholders);
-    if (request.Select === "COUNT" && ProjectionExpression !== undefined) {
-      throw validationError("Cannot specify the ProjectionExpression when choosing to get only the Count");
-    }
-    if (index !== undefined) checkProjected(index, paths, filter, placeholders);
-    return { table, index, placeholders, filter: filter?.tree, paths };
-  }
-
-  #page(request: Request, plan: Plan, source: Source): object {
-    const { table, index, filter, paths, placeholders } = plan;
-    const isCount = request.Select === "COUNT";
-    const { sql, parameters } = pageQuery(source);
-    const items: Item[] = [];
-    let count = 0;
-    let scanned = 0;
-    let bytes = 0;
-    let last: Record<string, unknown> | undefined;
-    let isCut = false;
-    // A partition of a table without a sort key has one item, so there is no next page.
-    const hasMore = source.keyRange === undefined || index !== undefined || table.range !== undefined;
-    for (const row of this.#rows.statement(sql).iterate(...parameters)) {
-      last = row;
-      scanned += 1;
-      // To count the items of a table, it need not parse them.
-      const isRead = !isCount || filter !== undefined || index?.projected !== undefined;
-      const item = isRead ? storedItem(row).item : {};
-      const entry = index === undefined ? item : projectedItem(index, item);
-      bytes += index?.projected === undefined ? Number(row["size"]) : itemSize(entry);
-      if (filter === undefined || conditionHolds(entry, filter, placeholders)) {
-        count += 1;
-        if (!isCount) items.push(paths === undefined ? entry : project(entry, paths));
-      }
-      isCut = hasMore && (scanned === request.Limit || bytes >= maxPageBytes);
-      if (isCut) break;
-    }
-    const meter = new CapacityMeter("read");
-    meter.read(table, bytes, { isConsistent: request.ConsistentRead === true });
-    return {
-      ...(isCount ? {} : { Items: items }),
-      Count: count,
-      ScannedCount: scanned,
-      ...(isCut && last !== undefined
-        ? { LastEvaluatedKey: keyOf(storedItem(last).item, table, index) }
-        : {}),
-      ...meter.consumed(request.ReturnConsumedCapacity),
-    };
-  }
+  const meter = new CapacityMeter("read");
+  meter.read(table, bytes, { isConsistent: request.ConsistentRead === true });
+  return {
+    ...(isCount ? {} : { Items: items }),
+    Count: count,
+    ScannedCount: scanned,
+    ...(isCut && last !== undefined ? { LastEvaluatedKey: keyOf(storedItem(last).item, table, index) } : {}),
+    ...meter.consumed(request.ReturnConsumedCapacity),
+  };
 }
 
 /** @throws ServiceError for an unknown index, and for a consistent read of an index */

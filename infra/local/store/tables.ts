@@ -1,8 +1,8 @@
-import { Batches } from "./batches.ts";
-import { Catalog } from "./catalog.ts";
+import { getBatch, writeBatch } from "./batches.ts";
+import { Catalog, type ItemStore } from "./catalog.ts";
 import type { Database } from "./database.ts";
-import { ItemOperations } from "./items.ts";
-import { Reads } from "./reads.ts";
+import { deleteItem, getItem, putItem, updateItem } from "./items.ts";
+import { query, scan } from "./reads.ts";
 import { CreateTable, OfTable, readInput, unknownOperation, UpdateTable } from "./requests.ts";
 import { Rows } from "./rows.ts";
 import { Transactions } from "./transactions.ts";
@@ -13,33 +13,29 @@ const maxExpiredSeconds = 5 * 365 * 24 * 60 * 60;
 /** DynamoDB's tables, in a database shared with the queues. */
 export class Tables {
   readonly #operations: ReadonlyMap<string, (input: object) => object>;
-  readonly #catalog: Catalog;
-  readonly #rows: Rows;
+  readonly #store: ItemStore;
 
   /** @param now in milliseconds since the epoch */
   constructor(database: Database, now: () => number = Date.now) {
     const rows = new Rows(database);
     const catalog = new Catalog(database, rows, now);
-    const items = new ItemOperations(catalog, rows);
-    const reads = new Reads(catalog, rows);
-    const batches = new Batches(catalog, rows);
-    const transactions = new Transactions(database, catalog, rows, now);
-    this.#rows = rows;
-    this.#catalog = catalog;
+    const store = { catalog, rows };
+    const transactions = new Transactions(database, store, now);
+    this.#store = store;
     this.#operations = new Map<string, (input: object) => object>([
-      ["BatchGetItem", (input) => batches.get(input)],
-      ["BatchWriteItem", (input) => batches.write(input)],
+      ["BatchGetItem", (input) => getBatch(store, input)],
+      ["BatchWriteItem", (input) => writeBatch(store, input)],
       ["CreateTable", (input) => catalog.create(readInput(CreateTable, input))],
-      ["DeleteItem", (input) => items.delete(input)],
+      ["DeleteItem", (input) => deleteItem(store, input)],
       ["DescribeTable", (input) => catalog.describe(readInput(OfTable, input))],
       ["DescribeTimeToLive", (input) => catalog.describeTimeToLive(readInput(OfTable, input))],
-      ["GetItem", (input) => items.get(input)],
+      ["GetItem", (input) => getItem(store, input)],
       ["ListTables", (input) => catalog.list(input)],
-      ["PutItem", (input) => items.put(input)],
-      ["Query", (input) => reads.query(input)],
-      ["Scan", (input) => reads.scan(input)],
+      ["PutItem", (input) => putItem(store, input)],
+      ["Query", (input) => query(store, input)],
+      ["Scan", (input) => scan(store, input)],
       ["TransactWriteItems", (input) => transactions.write(input)],
-      ["UpdateItem", (input) => items.update(input)],
+      ["UpdateItem", (input) => updateItem(store, input)],
       ["UpdateTable", (input) => catalog.update(readInput(UpdateTable, input))],
       ["UpdateTimeToLive", (input) => catalog.updateTimeToLive(input)],
     ]);
@@ -65,9 +61,9 @@ export class Tables {
    */
   removeExpired(nowSeconds: number, limit: number): number {
     let removed = 0;
-    for (const table of this.#catalog.tables) {
+    for (const table of this.#store.catalog.tables) {
       if (table.stored.timeToLive === undefined) continue;
-      removed += this.#rows.removeExpired(table, {
+      removed += this.#store.rows.removeExpired(table, {
         after: nowSeconds - maxExpiredSeconds,
         before: nowSeconds,
         limit: limit - removed,

@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import type * as z from "zod/mini";
 
 import { CapacityMeter } from "./capacity.ts";
-import type { Catalog } from "./catalog.ts";
+import type { ItemStore } from "./catalog.ts";
 import type { Database } from "./database.ts";
 import { placeKey } from "./places.ts";
 import {
@@ -16,7 +16,7 @@ import {
   type PlannedWrite,
 } from "./planned-writes.ts";
 import { readInput, TransactWriteItems, type TransactWrite } from "./requests.ts";
-import type { Rows, StoredItem } from "./rows.ts";
+import type { StoredItem } from "./rows.ts";
 import { ServiceError, validationError } from "./service-error.ts";
 
 /** How long a token makes a transaction idempotent. */
@@ -43,15 +43,13 @@ const nothing: CancellationReason = { Code: "None" };
 /** Writes of many items, all or nothing. */
 export class Transactions {
   readonly #database: Database;
-  readonly #catalog: Catalog;
-  readonly #rows: Rows;
+  readonly #store: ItemStore;
   readonly #now: () => number;
 
   /** @param now in milliseconds since the epoch */
-  constructor(database: Database, catalog: Catalog, rows: Rows, now: () => number) {
+  constructor(database: Database, store: ItemStore, now: () => number) {
     this.#database = database;
-    this.#catalog = catalog;
-    this.#rows = rows;
+    this.#store = store;
     this.#now = now;
     database.sqlite.exec(
       `CREATE TABLE IF NOT EXISTS tokens (token TEXT PRIMARY KEY, digest TEXT NOT NULL, at_ms INTEGER NOT NULL) WITHOUT ROWID;
@@ -82,7 +80,7 @@ export class Transactions {
           meter.write(table, { oldSize: size, newSize: size, indexUnits: 0 });
           continue;
         }
-        meter.write(table, this.#rows.write(table, place, old, change));
+        meter.write(table, this.#store.rows.write(table, place, old, change));
       }
       if (token !== undefined) this.#remember(token, digest);
     });
@@ -91,18 +89,18 @@ export class Transactions {
 
   #plan(write: TransactWrite): PlannedWrite {
     const { ConditionCheck, Put, Delete, Update } = write;
-    if (Put !== undefined) return planPut(this.#catalog.table(Put.TableName), Put);
-    if (Update !== undefined) return planUpdate(this.#catalog.table(Update.TableName), Update);
-    if (Delete !== undefined) return planDelete(this.#catalog.table(Delete.TableName), Delete);
+    if (Put !== undefined) return planPut(this.#store.catalog.table(Put.TableName), Put);
+    if (Update !== undefined) return planUpdate(this.#store.catalog.table(Update.TableName), Update);
+    if (Delete !== undefined) return planDelete(this.#store.catalog.table(Delete.TableName), Delete);
     if (ConditionCheck === undefined) throw validationError("a write of the transaction has no operation");
-    return planCheck(this.#catalog.table(ConditionCheck.TableName), ConditionCheck);
+    return planCheck(this.#store.catalog.table(ConditionCheck.TableName), ConditionCheck);
   }
 
   /** Applies each write to its stored item. @throws ServiceError with all reasons when one write fails */
   #steps(plans: readonly PlannedWrite[]): Step[] {
     const steps: Step[] = [];
     const reasons = plans.map((plan): CancellationReason => {
-      const old = this.#rows.find(plan.table, plan.place);
+      const old = this.#store.rows.find(plan.table, plan.place);
       if (!plan.isAllowed(old?.item)) {
         return {
           Code: "ConditionalCheckFailed",
@@ -129,7 +127,7 @@ export class Transactions {
 
   /** @throws ServiceError for a token of another transaction */
   #wasApplied(token: string, digest: string): boolean {
-    const row = this.#rows
+    const row = this.#store.rows
       .statement("SELECT digest FROM tokens WHERE token = ? AND at_ms > ?")
       .get(token, this.#now() - tokenLifeMs);
     if (row === undefined) return false;
@@ -142,12 +140,12 @@ export class Transactions {
 
   #remember(token: string, digest: string): void {
     const nowMs = this.#now();
-    this.#rows
+    this.#store.rows
       .statement(
         "DELETE FROM tokens WHERE token IN (SELECT token FROM tokens WHERE at_ms <= ? ORDER BY at_ms LIMIT ?)",
       )
       .run(nowMs - tokenLifeMs, tokensDeletedAtOnce);
-    this.#rows.statement("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)").run(token, digest, nowMs);
+    this.#store.rows.statement("INSERT OR REPLACE INTO tokens VALUES (?, ?, ?)").run(token, digest, nowMs);
   }
 
   /** Returns the capacity of a repeated request, which reads its items. */
@@ -156,7 +154,7 @@ export class Transactions {
     detail: z.infer<typeof TransactWriteItems>["ReturnConsumedCapacity"],
   ): object {
     const meter = new CapacityMeter("read", { isTransaction: true });
-    for (const { table, place } of plans) meter.read(table, this.#rows.find(table, place)?.size ?? 0);
+    for (const { table, place } of plans) meter.read(table, this.#store.rows.find(table, place)?.size ?? 0);
     return meter.consumedByTable(detail);
   }
 }

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import path from "node:path";
 import { text } from "node:stream/consumers";
 
 import * as z from "zod/mini";
 
-import { parsedData, replaceData } from "../data-folder.ts";
+import { ifMissing, parsedData, replaceData } from "../data-folder.ts";
 import { isLocalRequest, listenOnLoopback } from "../loopback.ts";
 import { StripeAccount } from "./account.ts";
 import { StripeApi, type KeptResponse } from "./api.ts";
@@ -42,7 +42,8 @@ export interface LocalStripe {
 export async function startStripe(options: StripeOptions): Promise<LocalStripe> {
   const { dataFolder, now, log } = options;
   const file = dataFolder === undefined ? undefined : path.join(dataFolder, "stripe.json");
-  const state = file === undefined ? undefined : readState(file);
+  const stored = file && (await readFile(file, "utf8").catch(ifMissing(undefined)));
+  const state = file && stored !== undefined ? State.parse(parsedData(stored, file)) : undefined;
   const server = createServer({ keepAliveTimeout: 0 }, (request, response) => void serve(request, response));
   // The addresses of open checkouts stay valid if their port is still free.
   const port = await listenOnLoopback(server, state?.port).catch(async () => listenOnLoopback(server));
@@ -109,13 +110,4 @@ export async function startStripe(options: StripeOptions): Promise<LocalStripe> 
     await once(server, "close");
   };
   return { url, account, stop };
-}
-
-function readState(file: string): z.infer<typeof State> | undefined {
-  try {
-    return State.parse(parsedData(readFileSync(file, "utf8"), file));
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
-    throw error;
-  }
 }

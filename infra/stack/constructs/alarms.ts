@@ -13,7 +13,7 @@ import {
   type IMetric,
 } from "aws-cdk-lib/aws-cloudwatch";
 import { SnsAction } from "aws-cdk-lib/aws-cloudwatch-actions";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Topic } from "aws-cdk-lib/aws-sns";
 import { EmailSubscription, UrlSubscription } from "aws-cdk-lib/aws-sns-subscriptions";
 import type { Construct } from "constructs";
@@ -31,14 +31,13 @@ export const quarterOfAnHour = Duration.minutes(15);
 /** A metric that a filter of the access log counts. */
 export const throttledRequests = "ThrottledRequests";
 
+/**
+ * A `page` wakes a person. Those of `outage` wake one together, because an outage of DynamoDB or Lambda fires several of
+ * them. A `ticket` is for the next morning.
+ */
+export type Severity = "outage" | "page" | "ticket";
+
 export interface AlarmProps {
-  /** The name of its entry in `infra/RUNBOOK.md`. */
-  readonly kind: string;
-  /**
-   * A `page` wakes a person. Those of `outage` wake one together, because an outage of DynamoDB or Lambda fires several of
-   * them. A `ticket` is for the next morning.
-   */
-  readonly severity: "outage" | "page" | "ticket";
   /** The queue or the worker, where there are several alarms of the kind. */
   readonly subject?: string;
   /** Its meaning for customers. */
@@ -88,16 +87,9 @@ export class Alarms extends Topic {
     this.monitoring = monitoring;
     this.pages = new Topic(scope, "Pages", { enforceSSL: true });
     // This policy replaces the default one, which lets the account's alarms publish.
-    for (const topic of [this, this.pages]) {
-      topic.addToResourcePolicy(
-        new PolicyStatement({
-          principals: [new ServicePrincipal("cloudwatch.amazonaws.com")],
-          actions: ["sns:Publish"],
-          resources: [topic.topicArn],
-          conditions: { StringEquals: { "aws:SourceAccount": this.stack.account } },
-        }),
-      );
-    }
+    const conditions = { StringEquals: { "aws:SourceAccount": this.stack.account } };
+    const service = new ServicePrincipal("cloudwatch.amazonaws.com", { conditions });
+    for (const topic of [this, this.pages]) topic.grantPublish(service);
     if (pagerUrl !== undefined) {
       Validations.of(this.pages.addSubscription(new UrlSubscription(pagerUrl))).acknowledge({
         id: "Serverless-SNSRedrivePolicy",
@@ -117,10 +109,11 @@ export class Alarms extends Topic {
   /**
    * Adds an alarm. Its name is fixed, because it is the subject of the email. An alarm that moves to another stack needs
    * another name: CloudFormation creates it there before it deletes it here, and names are unique.
+   * @param kind the name of its entry in `infra/RUNBOOK.md`
    * @throws Error when its text is too long for CloudWatch
    */
-  add(props: AlarmProps): Alarm {
-    const { kind, severity, subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
+  add(kind: string, severity: Severity, props: AlarmProps): Alarm {
+    const { subject, means, firstStep, command, isMinimum, evaluationPeriods = 1 } = props;
     const id = subject === undefined ? kind : `${kind}-${subject}`;
     const alarmDescription = `${means} First: ${firstStep} Run: ${command} More: ${this.#runbook}#${kind}`;
     if (alarmDescription.length > maxDescriptionLength)

@@ -1,11 +1,11 @@
 import { CfnOutput, Validations } from "aws-cdk-lib";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnConfigurationSet } from "aws-cdk-lib/aws-smsvoice";
 import { CfnSubscription, Topic } from "aws-cdk-lib/aws-sns";
 import type { QueuePolicy } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { JobQueue } from "./job-queue.ts";
+import { letSend, type JobQueue } from "./job-queue.ts";
 import { outputNames } from "./stack-outputs.ts";
 
 /** All events of text messages, without prices. */
@@ -23,23 +23,9 @@ export class CarrierEvents extends Construct {
   ) {
     super(scope, id);
     const topic = new Topic(this, "Topic", { enforceSSL: true });
-    topic.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("sms-voice.amazonaws.com")],
-        actions: ["sns:Publish"],
-        resources: [topic.topicArn],
-        conditions: { StringEquals: { "aws:SourceAccount": topic.stack.account } },
-      }),
-    );
-    policy.document.addStatements(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("sns.amazonaws.com")],
-        actions: ["sqs:SendMessage"],
-        // The policy is attached to all queues, but only one of them is subscribed.
-        resources: ["*"],
-        conditions: { ArnEquals: { "aws:SourceArn": topic.topicArn } },
-      }),
-    );
+    const conditions = { StringEquals: { "aws:SourceAccount": topic.stack.account } };
+    topic.grantPublish(new ServicePrincipal("sms-voice.amazonaws.com", { conditions }));
+    letSend(policy, "sns.amazonaws.com", topic.topicArn);
     const subscription = new CfnSubscription(this, "Subscription", {
       topicArn: topic.topicArn,
       protocol: "sqs",

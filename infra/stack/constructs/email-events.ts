@@ -1,11 +1,10 @@
 import { Stack, Validations } from "aws-cdk-lib";
 import { Rule, RuleTargetInput } from "aws-cdk-lib/aws-events";
-import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { CfnConfigurationSetEventDestination } from "aws-cdk-lib/aws-ses";
 import type { QueuePolicy } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
-import type { JobQueue } from "./job-queue.ts";
+import { letSend, type JobQueue } from "./job-queue.ts";
 
 export interface EmailEventsProps {
   /** The configuration set for emails. The operator created it, and may use it for other emails too. */
@@ -54,15 +53,7 @@ export class EmailEvents extends Construct {
         },
       ],
     });
-    policy.document.addStatements(
-      new PolicyStatement({
-        principals: [new ServicePrincipal("events.amazonaws.com")],
-        actions: ["sqs:SendMessage"],
-        // The policy is attached to all queues, but the rule has only one of them as its target.
-        resources: ["*"],
-        conditions: { ArnEquals: { "aws:SourceArn": rule.ruleArn } },
-      }),
-    );
+    letSend(policy, "events.amazonaws.com", rule.ruleArn);
     Validations.of(rule).acknowledge({
       id: "Serverless-EventBusDLQ",
       reason:

@@ -26,39 +26,6 @@ export class FirewallStack extends Stack {
       env: { ...(stage.account === undefined ? {} : { account: stage.account }), region: cloudFrontRegion },
       tags: { ...stage.tags, stage: stage.name },
     });
-    const { requestsPerAddressPer5Minutes, authRequestsPerAddressPer5Minutes } = settings;
-    const { carrierRequestsPerAddressPer5Minutes, anonymousRequestsPerAddressPer5Minutes } = settings;
-    const limits = [
-      {
-        name: rules[1],
-        requests: authRequestsPerAddressPer5Minutes,
-        paths: pathsUnder(authPath),
-      },
-      // Below the throttles of their routes: one address must not use up what these accept from all.
-      {
-        name: rules[2],
-        requests: anonymousRequestsPerAddressPer5Minutes,
-        paths: {
-          orStatement: {
-            statements: [
-              pathsUnder(paymentEventsPath),
-              not({ orStatement: { statements: credentialPaths } }),
-            ],
-          },
-        },
-      },
-      {
-        name: rules[3],
-        requests: carrierRequestsPerAddressPer5Minutes,
-        paths: pathsUnder(carriersPath),
-      },
-      // A carrier calls back for each message from a few addresses, and may make more requests than any customer.
-      {
-        name: rules[4],
-        requests: requestsPerAddressPer5Minutes,
-        paths: not(pathsUnder(carriersPath)),
-      },
-    ];
     const webAcl = new CfnWebACL(this, "WebAcl", {
       scope: "CLOUDFRONT",
       defaultAction: { allow: {} },
@@ -77,9 +44,12 @@ export class FirewallStack extends Stack {
           },
           visibilityConfig: visibility(rules[0]),
         },
-        ...limits.map(({ name, requests, paths }, index) =>
-          limitPerAddress(index + 1, name, requests, paths),
-        ),
+        limitPerAddress(1, settings.authRequestsPerAddressPer5Minutes, pathsUnder(authPath)),
+        // Below the throttles of their routes: one address must not use up what these accept from all.
+        limitPerAddress(2, settings.anonymousRequestsPerAddressPer5Minutes, anonymousPaths),
+        limitPerAddress(3, settings.carrierRequestsPerAddressPer5Minutes, pathsUnder(carriersPath)),
+        // A carrier calls back for each message from a few addresses, and may make more requests than any customer.
+        limitPerAddress(4, settings.requestsPerAddressPer5Minutes, not(pathsUnder(carriersPath))),
       ],
     });
     const output = new CfnOutput(this, "WebAclArn", { value: webAcl.attrArn });
@@ -120,8 +90,12 @@ const carriersPath = "/v1/carriers/";
 /** The route of the events of payment providers. */
 const paymentEventsPath = "/v1/payments/events/";
 
-/** All other paths are those of pages. */
-const credentialPaths = ["/v1/", "/mcp"].map(pathsUnder);
+/** The paths of requests without a credential: payment events, and pages. */
+const anonymousPaths = anyOf([pathsUnder(paymentEventsPath), not(anyOf(["/v1/", "/mcp"].map(pathsUnder)))]);
+
+function anyOf(statements: CfnWebACL.StatementProperty[]): CfnWebACL.StatementProperty {
+  return { orStatement: { statements } };
+}
 
 function not(statement: CfnWebACL.StatementProperty): CfnWebACL.StatementProperty {
   return { notStatement: { statement } };
@@ -145,11 +119,11 @@ function pathsUnder(prefix: string): CfnWebACL.StatementProperty {
 
 /** Returns the rule that blocks an address with too many requests of one kind. */
 function limitPerAddress(
-  priority: number,
-  name: string,
+  priority: 1 | 2 | 3 | 4,
   limit: number,
   paths: CfnWebACL.StatementProperty,
 ): CfnWebACL.RuleProperty {
+  const name = rules[priority];
   return {
     name,
     priority,

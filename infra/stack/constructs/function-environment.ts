@@ -1,7 +1,7 @@
 import { findCommit } from "@sms-gateway/build/release/release.ts";
 
 import { environmentNames } from "../../../shared/platform/config.ts";
-import type { Access } from "../access.ts";
+import type { Access, Capability } from "../access.ts";
 import { publishedBrand } from "../stages/brand.ts";
 import type { Stage } from "../stages/stage.ts";
 import type { Backend } from "./backend.ts";
@@ -16,73 +16,59 @@ export function functionEnvironment(
   access: Access,
   stackName: string,
 ): Record<string, string> {
-  const {
-    stage,
-    table,
-    documents,
-    queues,
-    sessionKeys,
-    webhookKey,
-    secondFactorKey,
-    verificationKey,
-    apiUrl,
-  } = backend;
-  return {
+  const { stage, queues } = backend;
+  const { payments, email } = stage;
+  const ifMay = (value: string | undefined, ...capabilities: Capability[]): string | undefined =>
+    capabilities.some((each) => access.may(each)) ? value : undefined;
+  const variables = {
     [environmentNames.stage]: stage.name,
     [environmentNames.currency]: stage.currency,
-    [environmentNames.tableName]: table.tableName,
-    [environmentNames.topUpEnabled]: String(stage.topUpEnabled),
-    [environmentNames.paymentsEnabled]: String(acceptsPayments(stage.payments)),
-    [environmentNames.docsEnabled]: String(stage.docsEnabled),
+    [environmentNames.tableName]: backend.table.tableName,
+    [environmentNames.topUpEnabled]: stage.topUpEnabled,
+    // Whether customers have a method of payment.
+    [environmentNames.paymentsEnabled]: payments.cards !== "none" || payments.bankTransfer !== undefined,
+    [environmentNames.docsEnabled]: stage.docsEnabled,
     [environmentNames.webhookTargets]: stage.webhookTargets,
     [environmentNames.carrier]: stage.carrier,
     [environmentNames.prices]: stage.prices,
-    [environmentNames.failoverAtLoss]: String(stage.failoverAtLoss),
-    [environmentNames.logSentMessages]: String(stage.logSentMessages),
-    [environmentNames.behindFirewall]: String(stage.firewall !== undefined),
+    [environmentNames.failoverAtLoss]: stage.failoverAtLoss,
+    [environmentNames.logSentMessages]: stage.logSentMessages,
+    [environmentNames.behindFirewall]: stage.firewall !== undefined,
     ...policyVariables(stage.policies),
     ...limitVariables(stage.limits),
-    ...emailVariables(stage, access),
-    ...(access.may("links") ? { [environmentNames.apiUrl]: apiUrl } : {}),
-    ...(access.may("brand") ? { [environmentNames.brand]: JSON.stringify(publishedBrand(stage)) } : {}),
-    ...(access.may("paymentTerms") ? { [environmentNames.payments]: JSON.stringify(stage.payments) } : {}),
-    ...(access.may("paymentProvider")
-      ? { [environmentNames.paymentSecretId]: paymentSecretName(stackName) }
-      : {}),
-    ...(stage.verificationGuard === undefined
-      ? {}
-      : { [environmentNames.verificationGuard]: JSON.stringify(stage.verificationGuard) }),
-    ...(stage.messageRetentionDays === undefined
-      ? {}
-      : { [environmentNames.messageRetentionDays]: String(stage.messageRetentionDays) }),
-    ...(access.may("readDocuments") || access.may("writeDocuments")
-      ? { [environmentNames.documentsBucket]: documents.bucketName }
-      : {}),
-    ...(access.may("checkSessions") || access.may("startSessions")
-      ? { [environmentNames.sessionKeyId]: sessionKeys.map(({ keyId }) => keyId).join(",") }
-      : {}),
-    ...(access.may("commit") ? commitVariable() : {}),
-    ...(access.may("webhookKey") ? { [environmentNames.webhookKeySecretId]: webhookKey.secretArn } : {}),
-    ...(access.may("secondFactorKey")
-      ? { [environmentNames.secondFactorKeySecretId]: secondFactorKey.secretArn }
-      : {}),
-    ...(access.may("verificationKey")
-      ? { [environmentNames.verificationKeySecretId]: verificationKey.secretArn }
-      : {}),
+    [environmentNames.emailFrom]: email?.from,
+    [environmentNames.emailName]: ifMay(email && (email.name ?? stage.brand.name), "email"),
+    [environmentNames.operatorEmails]: ifMay(email && stage.alarmEmails.join(" "), "email"),
+    [environmentNames.emailConfigurationSet]: ifMay(email?.configurationSet, "email"),
+    [environmentNames.apiUrl]: ifMay(backend.apiUrl, "links"),
+    [environmentNames.brand]: ifMay(JSON.stringify(publishedBrand(stage)), "brand"),
+    [environmentNames.payments]: ifMay(JSON.stringify(payments), "paymentTerms"),
+    [environmentNames.paymentSecretId]: ifMay(paymentSecretName(stackName), "paymentProvider"),
+    [environmentNames.verificationGuard]: stage.verificationGuard && JSON.stringify(stage.verificationGuard),
+    [environmentNames.messageRetentionDays]: stage.messageRetentionDays,
+    [environmentNames.documentsBucket]: ifMay(
+      backend.documents.bucketName,
+      "readDocuments",
+      "writeDocuments",
+    ),
+    [environmentNames.sessionKeyId]: ifMay(
+      backend.sessionKeys.map(({ keyId }) => keyId).join(","),
+      "checkSessions",
+      "startSessions",
+    ),
+    [environmentNames.commit]: access.may("commit") ? findCommit() : undefined,
+    [environmentNames.webhookKeySecretId]: ifMay(backend.webhookKey.secretArn, "webhookKey"),
+    [environmentNames.secondFactorKeySecretId]: ifMay(backend.secondFactorKey.secretArn, "secondFactorKey"),
+    [environmentNames.verificationKeySecretId]: ifMay(backend.verificationKey.secretArn, "verificationKey"),
     ...Object.fromEntries(
       access.queues.map((queue) => [environmentNames.queueUrl[queue], queues[queue].queue.queueUrl]),
     ),
   };
-}
-
-/** Whether customers have a method of payment. */
-function acceptsPayments({ cards, bankTransfer }: Stage["payments"]): boolean {
-  return cards !== "none" || bankTransfer !== undefined;
-}
-
-function commitVariable(): Record<string, string> {
-  const commit = findCommit();
-  return commit === undefined ? {} : { [environmentNames.commit]: commit };
+  return Object.fromEntries(
+    Object.entries(variables).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    ),
+  );
 }
 
 /** Returns the policies of the stage. */
@@ -94,9 +80,10 @@ function policyVariables(policies: Stage["policies"]): Record<string, string> {
   );
 }
 
-/** Returns the limits of the stage, without those that it does not have. */
-function limitVariables(limits: Stage["limits"]): Record<string, string> {
-  const variables = {
+/** Returns the limits of the stage. Those that it does not have are undefined. */
+function limitVariables(limits: Stage["limits"]): Record<string, number | string | undefined> {
+  const unlessNone = (limit: number | "none"): number | undefined => (limit === "none" ? undefined : limit);
+  return {
     [environmentNames.dailySpendCap]: limits.dailySpendCap,
     [environmentNames.sendsPerSecond]: limits.sendsPerSecond,
     [environmentNames.oneTimeCodesPerNumber]: limits.oneTimeCodesPerNumberPer10Minutes,
@@ -104,26 +91,10 @@ function limitVariables(limits: Stage["limits"]): Record<string, string> {
     [environmentNames.marketingMessagesPerNumber]: limits.marketingMessagesPerNumberPerDay,
     [environmentNames.oneTimeCodeValiditySeconds]: limits.oneTimeCodeValiditySeconds,
     [environmentNames.registrationsPerAddress]: limits.registrationsPerAddressPerHour,
-    [environmentNames.requestsPerSecond]: limits.requestsPerSecond,
-    [environmentNames.unknownCredentialsPerAddress]: limits.unknownCredentialsPerAddressPer5Minutes,
-    [environmentNames.webhooksBeforePayment]: limits.webhooksBeforePayment,
-  };
-  return Object.fromEntries(
-    Object.entries(variables).flatMap(([name, limit]) =>
-      limit === undefined || limit === "none" ? [] : [[name, String(limit)]],
+    [environmentNames.requestsPerSecond]: unlessNone(limits.requestsPerSecond),
+    [environmentNames.unknownCredentialsPerAddress]: unlessNone(
+      limits.unknownCredentialsPerAddressPer5Minutes,
     ),
-  );
-}
-
-/** Returns the settings for functions that queue emails, and for the one that sends them. */
-function emailVariables(stage: Stage, access: Access): Record<string, string> {
-  if (stage.email === undefined) return {};
-  const { from, name = stage.brand.name, configurationSet } = stage.email;
-  if (!access.may("email")) return { [environmentNames.emailFrom]: from };
-  return {
-    [environmentNames.emailFrom]: from,
-    [environmentNames.emailName]: name,
-    [environmentNames.operatorEmails]: stage.alarmEmails.join(" "),
-    ...(configurationSet === undefined ? {} : { [environmentNames.emailConfigurationSet]: configurationSet }),
+    [environmentNames.webhooksBeforePayment]: limits.webhooksBeforePayment,
   };
 }

@@ -137,9 +137,7 @@ function feedWorker(
 /** Adds the alarms of a worker that queues feed. */
 function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, stageName: string): void {
   const subject = kebabCase(name);
-  alarms.add({
-    kind: "worker-errors",
-    severity: "ticket",
+  alarms.add("worker-errors", "ticket", {
     subject,
     means: `${pascalCase(name)} has crashed or timed out for a quarter of an hour: all jobs of such a batch are late.`,
     firstStep: "Find what stopped it; its jobs are retried for six hours.",
@@ -149,9 +147,7 @@ function addFedAlarms(worker: GatewayFunction, name: string, alarms: Alarms, sta
   });
   // Lambda writes no such metric where its loop detection is off.
   if (table[name]?.queuesForItself === true) return;
-  alarms.add({
-    kind: "recursion-stopped",
-    severity: "ticket",
+  alarms.add("recursion-stopped", "ticket", {
     subject,
     means: `Lambda detected a loop in jobs of ${pascalCase(name)} and dropped them: their work is not done.`,
     firstStep:
@@ -203,9 +199,7 @@ function addScheduleAlarms(
   const severity = isFrequent ? "outage" : "ticket";
   const period = isFrequent ? alarmPeriod : Duration.minutes(everyMinutes);
   const calls = worker.lambda.metricInvocations({ period });
-  alarms.add({
-    kind: "schedule-failed",
-    severity,
+  alarms.add("schedule-failed", severity, {
     subject,
     means: alarm,
     firstStep: `Find the error of ${pascalCase(name)} and fix the cause; the next call catches up.`,
@@ -214,9 +208,7 @@ function addScheduleAlarms(
     // A frequent schedule has to fail in two periods, a rare one in one.
     evaluationPeriods: isFrequent ? 2 : 1,
   });
-  alarms.add({
-    kind: "schedule-missed",
-    severity,
+  alarms.add("schedule-missed", severity, {
     subject,
     means: `${pascalCase(name)} was not called on schedule. ${alarm}`,
     firstStep: "See whether its rule is enabled, and whether Lambda throttles the call.",

@@ -103,9 +103,7 @@ function addAlarms(alarms: Alarms, scope: Construct, version: IVersion, name: st
       period,
     });
   const add = (kind: string, failed: Metric, means: string): Alarm =>
-    alarms.add({
-      kind,
-      severity: "ticket",
+    alarms.add(kind, "ticket", {
       subject: kebabCase(name),
       scope,
       isSilent: true,

@@ -8,18 +8,14 @@ import type { Watched } from "./stage-alarms.ts";
 
 /** Adds the alarms on jobs, wallets, prices and records. */
 export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage">): void {
-  alarms.add({
-    kind: "failed-jobs",
-    severity: "ticket",
+  alarms.add("failed-jobs", "ticket", {
     means: "Jobs have failed for a quarter of an hour: messages, refunds, campaigns or webhooks are late.",
     firstStep: "Find and fix the cause. Jobs are retried for six hours, then they become dead letters.",
     command: tailOf(alarms, "workers", '{ $.event = "job.failed" }'),
     metric: countedMetric(stage, "FailedJobs"),
     evaluationPeriods: 3,
   });
-  alarms.add({
-    kind: "no-healthy-carrier",
-    severity: "page",
+  alarms.add("no-healthy-carrier", "page", {
     means:
       "For ten minutes messages have waited, because no carrier of their route responds or is enabled. They fail after six hours.",
     firstStep: "See which carriers do not respond, and add another one to their routes.",
@@ -27,9 +23,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     metric: countedMetric(stage, "MessagesWithoutCarrier"),
     evaluationPeriods: 2,
   });
-  alarms.add({
-    kind: "failed-reconciliations",
-    severity: "ticket",
+  alarms.add("failed-reconciliations", "ticket", {
     means:
       "The reconciler could not process a wallet: money that a crash took from that customer is not refunded.",
     firstStep: "Find the organization and the error; the reconciler retries the wallet within minutes.",
@@ -37,9 +31,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     metric: countedMetric(stage, "FailedReconciliations"),
     evaluationPeriods: 2,
   });
-  alarms.add({
-    kind: "inconsistent-ledgers",
-    severity: "page",
+  alarms.add("inconsistent-ledgers", "page", {
     means:
       "A customer's ledger does not add up. This is never normal, and it is reported once: the alarm ends within " +
       "minutes, the error in the ledger stays.",
@@ -47,27 +39,21 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     command: tailOf(alarms, "workers", '{ $.event = "ledger.inconsistent" }'),
     metric: countedMetric(stage, "InconsistentLedgers"),
   });
-  alarms.add({
-    kind: "failed-payments",
-    severity: "ticket",
+  alarms.add("failed-payments", "ticket", {
     means: "Payments, refunds or recharges cannot be processed: customers have paid and miss the money.",
     firstStep: "Find the payment and the error; the gateway retries it every few minutes.",
     command: tailOf(alarms, "workers", '{ $.event = "payment.not_processed" }'),
     metric: countedMetric(stage, "FailedPayments"),
     evaluationPeriods: 2,
   });
-  alarms.add({
-    kind: "payment-differences",
-    severity: "ticket",
+  alarms.add("payment-differences", "ticket", {
     means:
       "The payment provider has a successful payment that no wallet was credited for. The daily comparison reports it.",
     firstStep: "List the differences, and refund or credit each payment.",
     command: `npm run operator -- payments compare --stage ${stage.name}`,
     metric: countedMetric(stage, "PaymentDifferences"),
   });
-  alarms.add({
-    kind: "unusual-spend",
-    severity: "ticket",
+  alarms.add("unusual-spend", "ticket", {
     means:
       "A customer spends much more in a country today than in their last weeks: their program or key may be abused, or they grow.",
     firstStep:
@@ -75,9 +61,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     command: `npm run operator -- organizations unusual --stage ${stage.name}`,
     metric: countedMetric(stage, "UnusualSpend"),
   });
-  alarms.add({
-    kind: "failed-price-reads",
-    severity: "outage",
+  alarms.add("failed-price-reads", "outage", {
     means:
       "Functions cannot read the prices or the blocked destinations. They use the last ones for a quarter of an hour. Then " +
       "sends end in 503, and messages are sent without a cost, or wait.",
@@ -87,9 +71,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     // The next read makes up for a single one that fails.
     evaluationPeriods: 2,
   });
-  alarms.add({
-    kind: "unreadable-records",
-    severity: "ticket",
+  alarms.add("unreadable-records", "ticket", {
     means:
       "A record in the table has a shape that this release does not know: lists omit it, and a request for it is a 500.",
     firstStep: "Find its key in the log, and deploy the release that wrote it, or repair the item.",
@@ -97,9 +79,7 @@ export function addJobAlarms({ stage, alarms }: Pick<Watched, "alarms" | "stage"
     metric: countedMetric(stage, "UnreadableRecords"),
   });
   const addRepairAlarm = (kind: string, metricName: MetricName, threshold: number, means: string): void => {
-    alarms.add({
-      kind,
-      severity: "ticket",
+    alarms.add(kind, "ticket", {
       means,
       firstStep: "Find the crashes, time-outs or throttles of that hour that caused this.",
       command: `npm run operator -- wallets verify --stage ${stage.name}`,

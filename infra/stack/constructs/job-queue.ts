@@ -1,6 +1,7 @@
 import { CfnOutput, Duration, Validations } from "aws-cdk-lib";
 import type { Metric } from "aws-cdk-lib/aws-cloudwatch";
-import { Queue, QueueEncryption } from "aws-cdk-lib/aws-sqs";
+import { PolicyStatement, ServicePrincipal } from "aws-cdk-lib/aws-iam";
+import { Queue, QueueEncryption, type QueuePolicy } from "aws-cdk-lib/aws-sqs";
 import { Construct } from "constructs";
 
 import type { Feed } from "../worker.ts";
@@ -61,9 +62,7 @@ export class JobQueue extends Construct {
     });
     this.ageOfOldestJob = this.queue.metricApproximateAgeOfOldestMessage();
     const firstStep = `Find the job.failed log lines of ${workerName}, fix the cause, then redrive the queue.`;
-    alarms.add({
-      kind: "dead-letters",
-      severity: "ticket",
+    alarms.add("dead-letters", "ticket", {
       subject,
       means: feed.alarm,
       firstStep,
@@ -71,9 +70,7 @@ export class JobQueue extends Construct {
       metric: this.parkedJobs,
     });
     const isOfMessages = workerName === "SendMessage";
-    alarms.add({
-      kind: "queue-age",
-      severity: feed.isUrgent === true ? "outage" : "ticket",
+    alarms.add("queue-age", feed.isUrgent === true ? "outage" : "ticket", {
       subject,
       means: `A job has waited on the queue ${subject} for more than ${feed.maxAgeMinutes} minutes: its work is late.`,
       firstStep: isOfMessages
@@ -93,4 +90,16 @@ export class JobQueue extends Construct {
       description: `${feed.alarm} ${firstStep}`,
     }).overrideLogicalId(outputNames.deadLetterQueueUrl(id));
   }
+}
+
+/** Allows a service to send the events of one source to the queues of a policy. The source has only one of them as its target. */
+export function letSend(policy: QueuePolicy, service: string, sourceArn: string): void {
+  policy.document.addStatements(
+    new PolicyStatement({
+      principals: [new ServicePrincipal(service)],
+      actions: ["sqs:SendMessage"],
+      resources: ["*"],
+      conditions: { ArnEquals: { "aws:SourceArn": sourceArn } },
+    }),
+  );
 }

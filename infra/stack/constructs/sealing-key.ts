@@ -1,5 +1,5 @@
 import { RemovalPolicy, Validations } from "aws-cdk-lib";
-import { Secret } from "aws-cdk-lib/aws-secretsmanager";
+import { Secret, type SecretProps } from "aws-cdk-lib/aws-secretsmanager";
 import type { Construct } from "constructs";
 
 import type { Stage } from "../stages/stage.ts";
@@ -36,24 +36,29 @@ export function sealingKey(
   const { adopted, description, reason } = sealingKeys[id];
   const adoptedArn = stage[adopted];
   if (adoptedArn !== undefined) return Secret.fromSecretCompleteArn(scope, `Adopted${id}`, adoptedArn);
-  const key = new Secret(scope, id, {
-    description,
-    generateSecretString: { passwordLength: 64, excludePunctuation: true },
-    removalPolicy: removalPolicyOf(stage),
-  });
-  Validations.of(key).acknowledge({ id: "AwsSolutions-SMG4", reason });
-  return key;
+  return generatedSecret(scope, id, { description, reason, removalPolicy: removalPolicyOf(stage) });
 }
 
 /** Returns the key of the codes of verifications, which live for an hour at most. So neither a table nor a stack keeps it. */
 export function verificationKey(scope: Construct): Backend["verificationKey"] {
-  const key = new Secret(scope, "VerificationKey", {
+  return generatedSecret(scope, "VerificationKey", {
     description: "Derives and seals the codes of verifications",
-    generateSecretString: { passwordLength: 64, excludePunctuation: true },
+    reason:
+      "With a new key alone no pending code could be checked. The runbook has the steps that keep the old one.",
     removalPolicy: RemovalPolicy.DESTROY,
   });
-  const reason =
-    "With a new key alone no pending code could be checked. The runbook has the steps that keep the old one.";
-  Validations.of(key).acknowledge({ id: "AwsSolutions-SMG4", reason });
-  return key;
+}
+
+/** Returns a secret that AWS generates. @param reason why it is not rotated automatically */
+export function generatedSecret(
+  scope: Construct,
+  id: string,
+  { reason, ...props }: SecretProps & { readonly reason: string },
+): Secret {
+  const secret = new Secret(scope, id, {
+    ...props,
+    generateSecretString: { passwordLength: 64, excludePunctuation: true },
+  });
+  Validations.of(secret).acknowledge({ id: "AwsSolutions-SMG4", reason });
+  return secret;
 }

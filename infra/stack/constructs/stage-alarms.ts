@@ -27,9 +27,7 @@ export function addStageAlarms(watched: Watched): void {
 }
 
 function addApiAlarms({ stage, api, alarms }: Watched): void {
-  alarms.add({
-    kind: "api-errors",
-    severity: "outage",
+  alarms.add("api-errors", "outage", {
     means: "Two percent or more of the requests end in a 5xx: customers cannot rely on their calls.",
     firstStep: "See which routes fail, and with what error.",
     command: tailOf(alarms, "api", '{ $.event = "request.crashed" || $.event = "request.failed" }'),
@@ -46,9 +44,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     evaluationPeriods: 3,
     datapointsToAlarm: 2,
   });
-  alarms.add({
-    kind: "api-latency",
-    severity: "outage",
+  alarms.add("api-latency", "outage", {
     means:
       "For a quarter of an hour one percent of the requests has taken three seconds or more: callers time out.",
     firstStep: "See which routes are slow, and whether the functions use that time.",
@@ -57,9 +53,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     threshold: 3_000,
     evaluationPeriods: 3,
   });
-  alarms.add({
-    kind: "api-throttles",
-    severity: "ticket",
+  alarms.add("api-throttles", "ticket", {
     means:
       "For a quarter of an hour API Gateway has rejected requests with 429, before any function received them.",
     firstStep:
@@ -68,9 +62,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     metric: countedMetric(stage, throttledRequests),
     evaluationPeriods: 3,
   });
-  alarms.add({
-    kind: "edge-unreachable",
-    severity: "outage",
+  alarms.add("edge-unreachable", "outage", {
     means:
       "For ten minutes the public address has not responded: its DNS record, certificate, firewall or route is wrong. No " +
       "customer reaches the API.",
@@ -80,9 +72,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
     isMinimum: true,
     evaluationPeriods: 2,
   });
-  alarms.add({
-    kind: "failed-logins",
-    severity: "ticket",
+  alarms.add("failed-logins", "ticket", {
     means: "A hundred wrong passwords within a quarter of an hour: an attacker may be guessing passwords.",
     firstStep: "See which addresses they come from; each account and each address is limited already.",
     command: tailOf(
@@ -98,9 +88,7 @@ function addApiAlarms({ stage, api, alarms }: Watched): void {
 /** Adds the alarms on Lambda's concurrency. It belongs to the account, so any program in the account can cause them. */
 function addLambdaAlarms(alarms: Alarms): void {
   const showLimit = "aws lambda get-account-settings --query AccountLimit";
-  alarms.add({
-    kind: "lambda-throttles",
-    severity: "outage",
+  alarms.add("lambda-throttles", "outage", {
     means: "For a quarter of an hour Lambda has throttled calls: requests end in a 5xx and jobs wait.",
     firstStep:
       "See the account's limit of concurrent calls, and request a higher one (Service Quotas, Lambda).",
@@ -124,9 +112,7 @@ function addLambdaAlarms(alarms: Alarms): void {
     },
     statistic: Stats.MAXIMUM,
   });
-  alarms.add({
-    kind: "lambda-concurrency",
-    severity: "ticket",
+  alarms.add("lambda-concurrency", "ticket", {
     means:
       "The account uses four fifths of its limit of concurrent Lambda calls: beyond it calls are throttled.",
     firstStep: "Request a higher limit (Service Quotas, Lambda), or lower workerConcurrency of the stage.",

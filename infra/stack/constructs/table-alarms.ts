@@ -18,9 +18,7 @@ const tableOperations = [
 ];
 
 export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "table">): void {
-  alarms.add({
-    kind: "table-throttles",
-    severity: "ticket",
+  alarms.add("table-throttles", "ticket", {
     means: "DynamoDB has throttled reads or writes: customers may get 503, and jobs are retried later.",
     firstStep: "See whose keys are throttled: an organization, a carrier, or the whole table (no KeyRange).",
     command: tailOf(alarms, "workers", '{ $.event = "table.throttled" }'),
@@ -29,9 +27,7 @@ export function addTableAlarms({ table, alarms }: Pick<Watched, "alarms" | "tabl
     evaluationPeriods: 3,
     datapointsToAlarm: 2,
   });
-  alarms.add({
-    kind: "table-errors",
-    severity: "outage",
+  alarms.add("table-errors", "outage", {
     means: "DynamoDB itself fails: customers get 503, and jobs are retried later. No payment is lost.",
     firstStep: "Look at AWS Health for DynamoDB in the region, and wait.",
     command: "aws health describe-events --region us-east-1 --filter services=DYNAMODB,eventStatusCodes=open",

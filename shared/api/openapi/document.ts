@@ -61,3 +61,19 @@ export interface DocumentedOperation {
   readonly requestBody?: Body;
   readonly responses: Readonly<Record<string, OperationResponse>>;
 }
+
+export interface PlacedOperation extends DocumentedOperation {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Returns the operations of a document with their methods and paths, in its order. */
+export function operationsOf({
+  paths,
+}: {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedOperation>>>>;
+}): PlacedOperation[] {
+  return Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, each]) => ({ ...each, method: method.toUpperCase(), path })),
+  );
+}

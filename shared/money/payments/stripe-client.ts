@@ -26,9 +26,8 @@ export const stageAccount = {
 };
 
 async function readConnection(): Promise<Connection> {
-  const { readSecretText } = await import("../../platform/aws/read-secret.ts");
-  const text = await readSecretText({ SecretId: config.paymentSecretId() });
-  const keys = StripeKeys.safeParse(parsed(text));
+  const { readSecretJson } = await import("../../platform/aws/read-secret.ts");
+  const keys = StripeKeys.safeParse(await readSecretJson({ SecretId: config.paymentSecretId() }));
   if (!keys.success) {
     throw new Error(
       "the secret of the payment provider does not have the format that `payments connect` writes",
@@ -49,13 +48,4 @@ export function newStripe(secretKey: string): Stripe {
       ? {}
       : { host: address.hostname, port: address.port, protocol: "http" as const }),
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's error would quote the secret.
-    return undefined;
-  }
 }

@@ -23,3 +23,16 @@ export async function readSecretText(
   const { SecretString = "" } = await client.send(new GetSecretValueCommand({ SecretId, VersionId }));
   return SecretString;
 }
+
+/**
+ * Returns the content of a secret in JSON. For another text it returns undefined, because the parser's error would quote it.
+ * @throws Error when it cannot be read
+ */
+export async function readSecretJson(version: SecretVersion, timeLimits?: TimeLimits): Promise<unknown> {
+  const text = await readSecretText(version, timeLimits);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
