@@ -90,6 +90,28 @@ it("a refund that succeeded does not become pending again by an older state", as
   expect(await balanceOf(payment)).toBe(40_000_000);
 });
 
+it("a refund that takes the place of one that the provider rejects takes the whole rest, and no more", async () => {
+  const payment = await openPayment({ amountMicros: 18_830_000, totalMicros: 22_410_000 });
+  pay(payment);
+  await processPayment(keyOf(payment));
+  await recordRefund(keyOf(payment), { id: `rfd_${payment.id}`, amountMicros: 360_000, reason: "Too much" });
+  const refunds = [804, 597, 840].map((minorUnits, index): ProviderRefund => ({
+    id: `re_${index}`,
+    minorUnits,
+    status: "succeeded",
+  }));
+  pay(payment, { refunds });
+  // The provider has nothing left for the refund of the gateway.
+  vi.spyOn(stripeProvider, "refund").mockImplementation(async ({ id }, refundId, minorUnits) => ({
+    id: `${id}-rejected`,
+    refundId,
+    minorUnits,
+    status: "failed",
+  }));
+  await processPayment(keyOf(payment));
+  expect(await balanceOf(payment)).toBe(0);
+});
+
 it("a dispute that is won by an appeal returns the money once, and no late state takes it again", async () => {
   const payment = await openPayment();
   const balances: number[] = [];

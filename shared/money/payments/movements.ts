@@ -13,7 +13,7 @@ import type { ProviderDispute, ProviderRefund } from "./provider.ts";
 import {
   paymentPut,
   paymentUpdate,
-  restOf,
+  restBefore,
   visitFields,
   type DisputeRecord,
   type PaymentRecord,
@@ -143,7 +143,7 @@ async function adoptRefund(
 ): Promise<Step> {
   const at = now().toISOString();
   const totalMicros = microsOfMinorUnits(minorUnits);
-  const amountMicros = netOf(totalMicros, payment, restOf(payment));
+  const amountMicros = netOf(totalMicros, payment, restBefore(totalMicros, payment));
   const refund = { id, providerRefundId, amountMicros, totalMicros, status, createdAt: at };
   const changes = { refunds: [...payment.refunds, refund], ...visitFields(payment, at) };
   const movement = { type: "payment_refund", amountMicros: -amountMicros, reference: id } as const;
@@ -169,7 +169,7 @@ export async function applyDispute(
   const totalMicros = microsOfMinorUnits(minorUnits);
   const dispute: DisputeRecord = {
     id,
-    amountMicros: netOf(totalMicros, payment, restOf(payment)),
+    amountMicros: netOf(totalMicros, payment, restBefore(totalMicros, payment)),
     totalMicros,
     openedAt: at,
     ...record,

@@ -19,8 +19,8 @@ import { applyDispute, applyRefund, credit, receiptOf } from "./movements.ts";
 import { isProvenMissing, reportMissing, stateOf } from "./provider-state.ts";
 import { ProviderUnavailableError, type ProviderPayment } from "./provider.ts";
 import { endRecharge, noteRecharged } from "./recharge.ts";
-import { findPayment, PaymentRecord, paymentUpdate, type PaymentKey } from "./record.ts";
-import { isUnsubmitted, submitRefunds } from "./refund.ts";
+import { findPayment, isUnsubmitted, PaymentRecord, paymentUpdate, type PaymentKey } from "./record.ts";
+import { submitRefunds } from "./refund.ts";
 import { endVisits, maxRetryMs, maxVisitMs, scheduleVisit } from "./schedule.ts";
 import { applyStep, changePayment, writeStep } from "./steps.ts";
 
@@ -86,7 +86,11 @@ async function applySuccess(key: PaymentKey, first: PaymentRecord, state: Provid
   );
   if (first.status !== "succeeded") await noteRecharged(first);
   await recordFee(key, state);
-  for (const refund of state.refunds) await applyStep(key, async (payment) => applyRefund(payment, refund));
+  // Failed ones first: their parts of the total are free for the others.
+  for (const refund of state.refunds.toSorted(
+    (a, b) => Number(b.status === "failed") - Number(a.status === "failed"),
+  ))
+    await applyStep(key, async (payment) => applyRefund(payment, refund));
   for (const dispute of state.disputes)
     await applyStep(key, async (payment) => applyDispute(payment, dispute));
   for (const difference of state.unknown ?? []) {

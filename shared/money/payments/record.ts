@@ -174,6 +174,25 @@ export function restOf({
   return rest;
 }
 
+/** Whether a refund is recorded and not known to the provider yet. */
+export function isUnsubmitted({ status, providerRefundId }: RefundRecord): boolean {
+  return status === "pending" && providerRefundId === undefined;
+}
+
+/**
+ * Returns what was left of a payment when the provider accepted a part of its total. Where that is more than the rest, the
+ * provider rejects our last refunds, which it does not have yet.
+ */
+export function restBefore(totalMicros: number, payment: PaymentRecord): ReturnType<typeof restOf> {
+  const rest = restOf(payment);
+  for (const refund of payment.refunds.filter(isUnsubmitted).toReversed()) {
+    if (totalMicros <= rest.totalMicros) break;
+    rest.amountMicros += refund.amountMicros;
+    rest.totalMicros += refund.totalMicros;
+  }
+  return rest;
+}
+
 /** Yields the payments of an organization since a moment, or all, the first ones first. */
 export function paymentsOf(organizationId: string, since = new Date(0)): AsyncGenerator<PaymentRecord> {
   const { pk, sk: from } = keys.payment(organizationId, firstIdAt("pay", since));

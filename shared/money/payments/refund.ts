@@ -3,7 +3,14 @@ import { now } from "../../platform/clock.ts";
 import { amountOf, minorUnitsOf } from "../wallet/money.ts";
 import { applyRefund, move } from "./movements.ts";
 import { cardProvider } from "./providers.ts";
-import { readPayment, restOf, visitFields, type PaymentKey, type RefundRecord } from "./record.ts";
+import {
+  isUnsubmitted,
+  readPayment,
+  restOf,
+  visitFields,
+  type PaymentKey,
+  type RefundRecord,
+} from "./record.ts";
 import { applyStep } from "./steps.ts";
 import { grossOf } from "./tax.ts";
 
@@ -50,11 +57,6 @@ export async function recordRefund(key: PaymentKey, { id, amountMicros, reason }
     const movement = { type: "payment_refund", amountMicros: -amount, reference: id } as const;
     return move(payment, movement, { reason, changes });
   });
-}
-
-/** Whether a refund is recorded and not known to the provider yet. */
-export function isUnsubmitted({ status, providerRefundId }: RefundRecord): boolean {
-  return status === "pending" && providerRefundId === undefined;
 }
 
 /** Pays back the pending refunds of a payment at the provider. The operator makes a transfer before recording it. */
