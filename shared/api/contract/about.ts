@@ -6,3 +6,9 @@ export function about<Schema extends z.ZodMiniType>(schema: Schema, description:
   z.globalRegistry.add(schema, { description });
   return schema;
 }
+
+/** Returns the schema of an object with its name in the OpenAPI document. Unknown fields are left out. */
+// @__NO_SIDE_EFFECTS__
+export function namedObject<Shape extends z.core.$ZodLooseShape>(id: string, shape: Shape) {
+  return z.object(shape).register(z.globalRegistry, { id });
+}

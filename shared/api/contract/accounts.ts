@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { asciiEmail, Email } from "./email-addresses.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { Scope } from "./scopes.ts";
@@ -48,34 +48,33 @@ export const LoginRequest = z
   });
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
-export const User = z
-  .object({
-    id: idSchema("usr"),
-    email: z.string(),
-    emailVerified: about(z.optional(z.literal(true)), "Present once the user has verified the email."),
-    firstName: z.optional(z.string()),
-    lastName: z.optional(z.string()),
-    secondFactor: about(z.boolean(), "Whether they need a code to log in, beside the password."),
-    createdAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "User" });
+export const User = namedObject("User", {
+  id: idSchema("usr"),
+  email: z.string(),
+  emailVerified: about(z.optional(z.literal(true)), "Present once the user has verified the email."),
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
+  secondFactor: about(z.boolean(), "Whether they need a code to log in, beside the password."),
+  createdAt: Timestamp,
+});
 export type User = z.infer<typeof User>;
 
-export const Organization = z
-  .object({ id: idSchema("org"), name: z.string(), secondFactorRequired: z.boolean(), createdAt: Timestamp })
-  .register(z.globalRegistry, { id: "Organization" });
+export const Organization = namedObject("Organization", {
+  id: idSchema("org"),
+  name: z.string(),
+  secondFactorRequired: z.boolean(),
+  createdAt: Timestamp,
+});
 export type Organization = z.infer<typeof Organization>;
 
-export const Account = z
-  .object({
-    user: User,
-    organization: Organization,
-    scopes: about(
-      z.optional(z.array(Scope)),
-      "The scopes of the credential, in the response of `GET /v1/auth/me`.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Account" });
+export const Account = namedObject("Account", {
+  user: User,
+  organization: Organization,
+  scopes: about(
+    z.optional(z.array(Scope)),
+    "The scopes of the credential, in the response of `GET /v1/auth/me`.",
+  ),
+});
 export type Account = z.infer<typeof Account>;
 
 export const Session = z
@@ -92,45 +91,40 @@ export const ReauthenticateRequest = z
   .register(z.globalRegistry, { id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
 export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
 
-export const Reauthenticated = z
-  .object({
-    reauthenticated: z.literal(true),
-    validUntil: about(
-      Timestamp.clone(),
-      "Until then this session may use operations that require a recent password.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Reauthenticated" });
+export const Reauthenticated = namedObject("Reauthenticated", {
+  reauthenticated: z.literal(true),
+  validUntil: about(
+    Timestamp.clone(),
+    "Until then this session may use operations that require a recent password.",
+  ),
+});
 export type Reauthenticated = z.infer<typeof Reauthenticated>;
 
-export const LoggedOut = z
-  .object({ loggedOut: z.literal(true) })
-  .register(z.globalRegistry, { id: "LoggedOut" });
+export const LoggedOut = namedObject("LoggedOut", { loggedOut: z.literal(true) });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 
-export const ActiveSession = z
-  .object({
-    id: idSchema("ses"),
-    current: about(z.optional(z.literal(true)), "Present on the session of this request."),
-    userAgent: about(
-      z.optional(z.string()),
-      "The browser or program that logged in, as its `User-Agent` names it.",
-    ),
-    createdAt: Timestamp,
-    lastUsedAt: about(z.optional(Timestamp), "To five minutes. Absent for a session with a token."),
-    expiresAt: about(
-      Timestamp.clone(),
-      "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "ActiveSession" });
+export const ActiveSession = namedObject("ActiveSession", {
+  id: idSchema("ses"),
+  current: about(z.optional(z.literal(true)), "Present on the session of this request."),
+  userAgent: about(
+    z.optional(z.string()),
+    "The browser or program that logged in, as its `User-Agent` names it.",
+  ),
+  createdAt: Timestamp,
+  lastUsedAt: about(z.optional(Timestamp), "To five minutes. Absent for a session with a token."),
+  expiresAt: about(
+    Timestamp.clone(),
+    "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
+  ),
+});
 export type ActiveSession = z.infer<typeof ActiveSession>;
 
 export const SessionParams = z.object({ id: idSchema("ses") });
 
-export const DeletedSession = z
-  .object({ id: idSchema("ses"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedSession" });
+export const DeletedSession = namedObject("DeletedSession", {
+  id: idSchema("ses"),
+  deleted: z.literal(true),
+});
 
 /** The HTML of a page. */
 export const AccountPage = z.string();
@@ -150,9 +144,7 @@ export const EmailToken = about(
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 
 /** Confirms that an email will be sent, if there is a reason for one. */
-export const EmailRequested = z
-  .object({ requested: z.literal(true) })
-  .register(z.globalRegistry, { id: "EmailRequested" });
+export const EmailRequested = namedObject("EmailRequested", { requested: z.literal(true) });
 export type EmailRequested = z.infer<typeof EmailRequested>;
 
 export const VerifyEmailRequest = z
@@ -191,12 +183,8 @@ export const ChangePasswordRequest = z
   });
 export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
 
-export const ChangedPassword = z
-  .object({ changed: z.literal(true) })
-  .register(z.globalRegistry, { id: "ChangedPassword" });
+export const ChangedPassword = namedObject("ChangedPassword", { changed: z.literal(true) });
 export type ChangedPassword = z.infer<typeof ChangedPassword>;
 
-export const VerifiedEmail = z
-  .object({ email: z.string(), verified: z.literal(true) })
-  .register(z.globalRegistry, { id: "VerifiedEmail" });
+export const VerifiedEmail = namedObject("VerifiedEmail", { email: z.string(), verified: z.literal(true) });
 export type VerifiedEmail = z.infer<typeof VerifiedEmail>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
@@ -102,33 +102,31 @@ export const RevokeAllApiKeysRequest = z.prefault(
 );
 export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;
 
-export const ApiKey = z
-  .object({
-    id: idSchema("key"),
-    name: z.optional(z.string()),
-    hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
-    status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
-    test: about(z.optional(z.literal(true)), "Present for a test key."),
-    scopes: about(z.array(Scope), "The operations that it may use."),
-    allowedAddresses: about(
-      z.optional(z.array(z.string())),
-      "Where it may be used from; absent where that is anywhere.",
-    ),
-    limits: about(z.optional(SendLimits), "Its limits on the messages that it sends, if it has any."),
-    spentToday: about(z.optional(z.number()), "In a list, what counts against its daily budget today (UTC)."),
-    createdAt: Timestamp,
-    createdBy: about(
-      z.object({
-        type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
-        id: z.union([idSchema("usr"), idSchema("key")]),
-      }),
-      "The credential that created it.",
-    ),
-    expiresAt: z.optional(Timestamp),
-    lastUsedAt: about(z.optional(Timestamp), "To the hour; absent while it was not used."),
-    disabledAt: z.optional(Timestamp),
-  })
-  .register(z.globalRegistry, { id: "ApiKey" });
+export const ApiKey = namedObject("ApiKey", {
+  id: idSchema("key"),
+  name: z.optional(z.string()),
+  hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
+  status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
+  test: about(z.optional(z.literal(true)), "Present for a test key."),
+  scopes: about(z.array(Scope), "The operations that it may use."),
+  allowedAddresses: about(
+    z.optional(z.array(z.string())),
+    "Where it may be used from; absent where that is anywhere.",
+  ),
+  limits: about(z.optional(SendLimits), "Its limits on the messages that it sends, if it has any."),
+  spentToday: about(z.optional(z.number()), "In a list, what counts against its daily budget today (UTC)."),
+  createdAt: Timestamp,
+  createdBy: about(
+    z.object({
+      type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
+      id: z.union([idSchema("usr"), idSchema("key")]),
+    }),
+    "The credential that created it.",
+  ),
+  expiresAt: z.optional(Timestamp),
+  lastUsedAt: about(z.optional(Timestamp), "To the hour; absent while it was not used."),
+  disabledAt: z.optional(Timestamp),
+});
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** The only response that ever carries the secret. */
@@ -152,13 +150,13 @@ export const DisabledApiKey = z
   .register(z.globalRegistry, { id: "DisabledApiKey" });
 export type DisabledApiKey = z.infer<typeof DisabledApiKey>;
 
-export const DeletedApiKey = z
-  .object({ id: idSchema("key"), deleted: z.literal(true), webhooks: CalledWebhooks })
-  .register(z.globalRegistry, { id: "DeletedApiKey" });
+export const DeletedApiKey = namedObject("DeletedApiKey", {
+  id: idSchema("key"),
+  deleted: z.literal(true),
+  webhooks: CalledWebhooks,
+});
 
-export const RevokedApiKeys = z
-  .object({
-    count: about(z.int(), "How many keys this call has disabled."),
-  })
-  .register(z.globalRegistry, { id: "RevokedApiKeys" });
+export const RevokedApiKeys = namedObject("RevokedApiKeys", {
+  count: about(z.int(), "How many keys this call has disabled."),
+});
 export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -60,27 +60,23 @@ export const BillingDetails = z
 export type BillingDetails = z.infer<typeof BillingDetails>;
 
 /** The billing details, with the terms of the gateway. */
-export const Billing = z
-  .object({
-    details: z
-      .object({
-        ...BillingDetails.shape,
-        emails: z.optional(z.object(emails).register(z.globalRegistry, { id: "BillingEmails" })),
-      })
-      .register(z.globalRegistry, { id: "BillingDetails" }),
-    currency: Currency,
-    methods: z.array(PaymentMethodKind),
-    minimumPayment: z.number(),
-    maximumPayment: z.number(),
-    tax: z.object({
-      rate: about(z.number(), "In percent of the amount."),
-      note: z.optional(z.string()),
-      reason: about(z.optional(z.string()), "Why the VAT number does not change the tax."),
-    }),
-    instructions: about(z.optional(z.string()), "How to pay by bank transfer."),
-    reference: about(z.string(), "The organization's reference for bank transfers."),
-  })
-  .register(z.globalRegistry, { id: "Billing" });
+export const Billing = namedObject("Billing", {
+  details: namedObject("BillingDetails", {
+    ...BillingDetails.shape,
+    emails: z.optional(namedObject("BillingEmails", emails)),
+  }),
+  currency: Currency,
+  methods: z.array(PaymentMethodKind),
+  minimumPayment: z.number(),
+  maximumPayment: z.number(),
+  tax: z.object({
+    rate: about(z.number(), "In percent of the amount."),
+    note: z.optional(z.string()),
+    reason: about(z.optional(z.string()), "Why the VAT number does not change the tax."),
+  }),
+  instructions: about(z.optional(z.string()), "How to pay by bank transfer."),
+  reference: about(z.string(), "The organization's reference for bank transfers."),
+});
 export type Billing = z.infer<typeof Billing>;
 
 export const AutoRecharge = z
@@ -100,18 +96,16 @@ export const AutoRecharge = z
 export type AutoRecharge = z.infer<typeof AutoRecharge>;
 
 /** The settings with what has happened this month. */
-export const AutoRechargeState = z
-  .object({
-    ...AutoRecharge.shape,
-    rechargedThisMonth: z.number(),
-    pausedUntil: about(
-      z.optional(Timestamp),
-      "No recharge starts before it, because the last failed or the cap is reached.",
-    ),
-    failure: z.optional(PaymentFailure),
-    pendingPaymentId: z.optional(idSchema("pay")),
-  })
-  .register(z.globalRegistry, { id: "AutoRechargeState" });
+export const AutoRechargeState = namedObject("AutoRechargeState", {
+  ...AutoRecharge.shape,
+  rechargedThisMonth: z.number(),
+  pausedUntil: about(
+    z.optional(Timestamp),
+    "No recharge starts before it, because the last failed or the cap is reached.",
+  ),
+  failure: z.optional(PaymentFailure),
+  pendingPaymentId: z.optional(idSchema("pay")),
+});
 export type AutoRechargeState = z.infer<typeof AutoRechargeState>;
 
 /** Null until there are settings. */
@@ -136,27 +130,25 @@ const Party = z.object({
 });
 
 /** An invoice or a credit note. It never changes. */
-export const Invoice = z
-  .object({
-    id: about(z.string(), "Its number. The numbers of a year and kind have no gaps."),
-    kind: z.enum(["invoice", "credit_note"]).register(z.globalRegistry, { id: "InvoiceKind" }),
-    corrects: about(z.optional(z.string()), "The invoice that a credit note corrects."),
-    paymentId: idSchema("pay"),
-    issuedAt: Timestamp,
-    issuedOn: about(z.string(), "The day in the time zone of the seller."),
-    seller: Party,
-    buyer: Party,
-    lines: z.array(z.object({ description: z.string(), amount: z.number() })),
-    amount: z.number(),
-    taxRate: about(z.number(), "In percent."),
-    tax: z.number(),
-    taxNote: z.optional(z.string()),
-    total: z.number(),
-    currency: Currency,
-    localTax: about(
-      z.optional(z.object({ amount: z.number(), currency: z.string(), exchangeRate: z.string() })),
-      "The `tax` in the currency of the seller's country.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Invoice" });
+export const Invoice = namedObject("Invoice", {
+  id: about(z.string(), "Its number. The numbers of a year and kind have no gaps."),
+  kind: z.enum(["invoice", "credit_note"]).register(z.globalRegistry, { id: "InvoiceKind" }),
+  corrects: about(z.optional(z.string()), "The invoice that a credit note corrects."),
+  paymentId: idSchema("pay"),
+  issuedAt: Timestamp,
+  issuedOn: about(z.string(), "The day in the time zone of the seller."),
+  seller: Party,
+  buyer: Party,
+  lines: z.array(z.object({ description: z.string(), amount: z.number() })),
+  amount: z.number(),
+  taxRate: about(z.number(), "In percent."),
+  tax: z.number(),
+  taxNote: z.optional(z.string()),
+  total: z.number(),
+  currency: Currency,
+  localTax: about(
+    z.optional(z.object({ amount: z.number(), currency: z.string(), exchangeRate: z.string() })),
+    "The `tax` in the currency of the seller's country.",
+  ),
+});
 export type Invoice = z.infer<typeof Invoice>;

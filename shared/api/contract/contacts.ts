@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import {
   ErrorDetail,
@@ -111,20 +111,18 @@ export type UpdateContactRequest = z.infer<typeof UpdateContactRequest>;
 
 export const ContactParams = z.object({ id: idSchema("con") });
 
-export const Contact = z
-  .object({
-    id: idSchema("con"),
-    phoneNumber: PhoneNumber,
-    firstName: z.optional(z.string()),
-    lastName: z.optional(z.string()),
-    tags: z.array(z.string()),
-    attributes: z.record(z.string(), z.string()),
-    optedOut: OptedOut,
-    version: Version,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Contact" });
+export const Contact = namedObject("Contact", {
+  id: idSchema("con"),
+  phoneNumber: PhoneNumber,
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
+  tags: z.array(z.string()),
+  attributes: z.record(z.string(), z.string()),
+  optedOut: OptedOut,
+  version: Version,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Contact = z.infer<typeof Contact>;
 
 export const ContactsQuery = z.safeExtend(PageQuery, {
@@ -139,9 +137,10 @@ export const ContactsQuery = z.safeExtend(PageQuery, {
 });
 export type ContactsQuery = z.infer<typeof ContactsQuery>;
 
-export const DeletedContact = z
-  .object({ id: idSchema("con"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedContact" });
+export const DeletedContact = namedObject("DeletedContact", {
+  id: idSchema("con"),
+  deleted: z.literal(true),
+});
 
 const columnRule = "must be `firstName`, `lastName` or `attributes.` with the name of an attribute";
 const Column = z
@@ -193,38 +192,38 @@ const Index = about(z.int(), "The row's place in the request, from 0.");
 
 export const ImportedContact = z
   .discriminatedUnion("status", [
-    z
-      .object({ index: Index, status: z.literal("created"), id: idSchema("con") })
-      .register(z.globalRegistry, { id: "ImportedContactCreated" }),
-    z
-      .object({ index: Index, status: z.literal("updated"), id: idSchema("con") })
-      .register(z.globalRegistry, { id: "ImportedContactUpdated" }),
+    namedObject("ImportedContactCreated", {
+      index: Index,
+      status: z.literal("created"),
+      id: idSchema("con"),
+    }),
+    namedObject("ImportedContactUpdated", {
+      index: Index,
+      status: z.literal("updated"),
+      id: idSchema("con"),
+    }),
     z
       .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
       .register(z.globalRegistry, {
         id: "ImportedContactDuplicate",
         description: "A contact of the organization, or an earlier row, has the number.",
       }),
-    z
-      .object({
-        index: Index,
-        status: z.literal("invalid"),
-        details: z.array(ErrorDetail),
-      })
-      .register(z.globalRegistry, { id: "ImportedContactInvalid" }),
+    namedObject("ImportedContactInvalid", {
+      index: Index,
+      status: z.literal("invalid"),
+      details: z.array(ErrorDetail),
+    }),
   ])
   .register(z.globalRegistry, { id: "ImportedContact", description: "The result of one row." });
 export type ImportedContact = z.infer<typeof ImportedContact>;
 
-export const ImportedContacts = z
-  .object({
-    results: about(z.array(ImportedContact), "In the order of the rows."),
-    totals: z.object({
-      created: z.int(),
-      updated: about(z.optional(z.int()), "Absent where there are none."),
-      duplicates: z.int(),
-      invalid: z.int(),
-    }),
-  })
-  .register(z.globalRegistry, { id: "ImportedContacts" });
+export const ImportedContacts = namedObject("ImportedContacts", {
+  results: about(z.array(ImportedContact), "In the order of the rows."),
+  totals: z.object({
+    created: z.int(),
+    updated: about(z.optional(z.int()), "Absent where there are none."),
+    duplicates: z.int(),
+    invalid: z.int(),
+  }),
+});
 export type ImportedContacts = z.infer<typeof ImportedContacts>;

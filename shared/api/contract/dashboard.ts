@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Currency } from "./primitives.ts";
 
 const MessageCounts = z
@@ -37,13 +37,11 @@ const DayCounts = z.extend(MessageCounts, { date: z.iso.date() }).register(z.glo
     "A day in UTC. A message counts for the day on which it was accepted, whatever becomes of it later.",
 });
 
-export const DashboardStats = z
-  .object({
-    balance: z.number(),
-    currency: Currency,
-    today: DayCounts,
-    last30Days: about(MessageCounts.clone(), "Today and the 29 days before it, summed up."),
-    days: about(z.array(DayCounts).check(z.length(30)), "The same days one by one, newest first."),
-  })
-  .register(z.globalRegistry, { id: "DashboardStats" });
+export const DashboardStats = namedObject("DashboardStats", {
+  balance: z.number(),
+  currency: Currency,
+  today: DayCounts,
+  last30Days: about(MessageCounts.clone(), "Today and the 29 days before it, summed up."),
+  days: about(z.array(DayCounts).check(z.length(30)), "The same days one by one, newest first."),
+});
 export type DashboardStats = z.infer<typeof DashboardStats>;

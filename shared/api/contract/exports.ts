@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { RecipientsQuery } from "./campaigns.ts";
 import { ContactsQuery } from "./contacts.ts";
 import { MessagesQuery } from "./messages-query.ts";
@@ -48,17 +48,15 @@ export const ExportStatus = z.enum(["running", "ready", "failed"]).register(z.gl
     "`failed`: the list has more than 10,000,000 rows or 1,000 columns, or meanwhile it was deleted or the organization suspended.",
 });
 
-export const Export = z
-  .object({
-    id: idSchema("exp"),
-    list: ExportedList,
-    status: ExportStatus,
-    rows: about(z.int(), "The rows that were exported so far."),
-    parts: about(z.int(), "The parts so far, to be read when it is ready."),
-    createdAt: Timestamp,
-    expiresAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Export" });
+export const Export = namedObject("Export", {
+  id: idSchema("exp"),
+  list: ExportedList,
+  status: ExportStatus,
+  rows: about(z.int(), "The rows that were exported so far."),
+  parts: about(z.int(), "The parts so far, to be read when it is ready."),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+});
 export type Export = z.infer<typeof Export>;
 
 export const ExportParams = z.object({ id: idSchema("exp") });

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { storedDetails } from "./message-details.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
@@ -12,26 +12,24 @@ const HeldStatus = z.enum(["held", "approved", "rejected"]).register(z.globalReg
 });
 
 /** A message above the `holdAbove` of its API key. It is neither charged nor sent before a person approves it. */
-export const HeldMessage = z
-  .object({
-    id: idSchema("hld"),
-    status: HeldStatus,
-    to: z.string(),
-    message: z.string(),
-    senderId: z.string(),
-    from: z.optional(z.string()),
-    messageType: z.optional(MessageType),
-    scheduledAt: z.optional(Timestamp),
-    ...storedDetails,
-    pricing: Pricing,
-    apiKeyId: idSchema("key"),
-    heldAt: Timestamp,
-    expiresAt: about(Timestamp.clone(), "When it is deleted, a week after `heldAt`."),
-    decidedAt: z.optional(Timestamp),
-    decidedBy: about(z.optional(idSchema("usr")), "The person who approved or rejected it."),
-    messageId: z.optional(idSchema("msg")),
-  })
-  .register(z.globalRegistry, { id: "HeldMessage" });
+export const HeldMessage = namedObject("HeldMessage", {
+  id: idSchema("hld"),
+  status: HeldStatus,
+  to: z.string(),
+  message: z.string(),
+  senderId: z.string(),
+  from: z.optional(z.string()),
+  messageType: z.optional(MessageType),
+  scheduledAt: z.optional(Timestamp),
+  ...storedDetails,
+  pricing: Pricing,
+  apiKeyId: idSchema("key"),
+  heldAt: Timestamp,
+  expiresAt: about(Timestamp.clone(), "When it is deleted, a week after `heldAt`."),
+  decidedAt: z.optional(Timestamp),
+  decidedBy: about(z.optional(idSchema("usr")), "The person who approved or rejected it."),
+  messageId: z.optional(idSchema("msg")),
+});
 export type HeldMessage = z.infer<typeof HeldMessage>;
 
 export const HeldMessagesQuery = z.extend(PageQuery, {

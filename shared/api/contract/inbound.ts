@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { BooleanParameter, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
@@ -13,17 +13,15 @@ export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegist
 export type Keyword = z.infer<typeof Keyword>;
 
 /** A message that someone has sent to a number of an organization. */
-export const InboundMessage = z
-  .object({
-    id: idSchema("inb"),
-    from: about(z.string(), "The number of the phone, or the name or short code that it came from."),
-    to: about(z.string(), "Your number, or the short code, that it was sent to."),
-    message: z.string(),
-    keyword: z.optional(Keyword),
-    receivedAt: Timestamp,
-    test: about(z.optional(z.literal(true)), "Present for a test. Its keyword has no effect."),
-  })
-  .register(z.globalRegistry, { id: "InboundMessage" });
+export const InboundMessage = namedObject("InboundMessage", {
+  id: idSchema("inb"),
+  from: about(z.string(), "The number of the phone, or the name or short code that it came from."),
+  to: about(z.string(), "Your number, or the short code, that it was sent to."),
+  message: z.string(),
+  keyword: z.optional(Keyword),
+  receivedAt: Timestamp,
+  test: about(z.optional(z.literal(true)), "Present for a test. Its keyword has no effect."),
+});
 export type InboundMessage = z.infer<typeof InboundMessage>;
 
 export const InboundQuery = z.safeExtend(PageQuery, {
@@ -50,13 +48,11 @@ export const TestInboundRequest = z
 export type TestInboundRequest = z.infer<typeof TestInboundRequest>;
 
 /** A number that people can write to, and whose messages the organization gets. */
-export const AssignedNumber = z
-  .object({
-    number: about(z.string(), "In international digits without a plus sign, or a short code."),
-    keyword: about(
-      z.optional(z.string()),
-      "Where others share the number: the word that messages to you begin with.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "AssignedNumber" });
+export const AssignedNumber = namedObject("AssignedNumber", {
+  number: about(z.string(), "In international digits without a plus sign, or a short code."),
+  keyword: about(
+    z.optional(z.string()),
+    "Where others share the number: the word that messages to you begin with.",
+  ),
+});
 export type AssignedNumber = z.infer<typeof AssignedNumber>;

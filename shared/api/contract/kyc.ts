@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
@@ -35,21 +35,19 @@ export const SubmitKycRequest = z
   });
 export type SubmitKycRequest = z.infer<typeof SubmitKycRequest>;
 
-export const KycSubmission = z
-  .object({
-    id: idSchema("kyc"),
-    status: ReviewStatus,
-    businessName: z.string(),
-    registrationNumber: z.optional(z.string()),
-    country: z.optional(z.string()),
-    address: z.optional(z.string()),
-    contactName: z.optional(z.string()),
-    website: z.optional(z.string()),
-    submittedAt: Timestamp,
-    decidedAt: z.optional(Timestamp),
-    rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
-  })
-  .register(z.globalRegistry, { id: "KycSubmission" });
+export const KycSubmission = namedObject("KycSubmission", {
+  id: idSchema("kyc"),
+  status: ReviewStatus,
+  businessName: z.string(),
+  registrationNumber: z.optional(z.string()),
+  country: z.optional(z.string()),
+  address: z.optional(z.string()),
+  contactName: z.optional(z.string()),
+  website: z.optional(z.string()),
+  submittedAt: Timestamp,
+  decidedAt: z.optional(Timestamp),
+  rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
+});
 export type KycSubmission = z.infer<typeof KycSubmission>;
 
 /** The submission of an organization; null until there is one. */

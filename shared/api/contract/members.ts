@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { Email } from "./email-addresses.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
@@ -8,28 +8,26 @@ import { Role } from "./scopes.ts";
 import { Webhook } from "./webhooks.ts";
 
 /** Someone who is in an organization, or is invited into it. */
-export const Member = z
-  .object({
-    id: about(idSchema("usr"), "The user's id; who is invited gets it with the account."),
-    email: z.string(),
-    firstName: z.optional(z.string()),
-    lastName: z.optional(z.string()),
-    role: Role,
-    status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
-      id: "MemberStatus",
-      description:
-        "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
-        "grant its role.",
-    }),
-    secondFactor: about(
-      z.optional(z.boolean()),
-      "Whether they need a code to log in. Owners and admins see it, and people see their own.",
-    ),
-    createdAt: Timestamp,
-    invitedBy: about(z.optional(idSchema("usr")), "For an invitation."),
-    expiresAt: about(z.optional(Timestamp), "For an invitation."),
-  })
-  .register(z.globalRegistry, { id: "Member" });
+export const Member = namedObject("Member", {
+  id: about(idSchema("usr"), "The user's id; who is invited gets it with the account."),
+  email: z.string(),
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
+  role: Role,
+  status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
+    id: "MemberStatus",
+    description:
+      "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
+      "grant its role.",
+  }),
+  secondFactor: about(
+    z.optional(z.boolean()),
+    "Whether they need a code to log in. Owners and admins see it, and people see their own.",
+  ),
+  createdAt: Timestamp,
+  invitedBy: about(z.optional(idSchema("usr")), "For an invitation."),
+  expiresAt: about(z.optional(Timestamp), "For an invitation."),
+});
 export type Member = z.infer<typeof Member>;
 
 export const MemberParams = z.object({ id: idSchema("usr") });
@@ -53,13 +51,11 @@ export const UpdateOrganizationRequest = z
   });
 export type UpdateOrganizationRequest = z.infer<typeof UpdateOrganizationRequest>;
 
-export const RemovedMember = z
-  .object({
-    id: idSchema("usr"),
-    deleted: z.literal(true),
-    webhooks: about(z.array(Webhook), "The enabled ones that they registered. These are still called."),
-  })
-  .register(z.globalRegistry, { id: "RemovedMember" });
+export const RemovedMember = namedObject("RemovedMember", {
+  id: idSchema("usr"),
+  deleted: z.literal(true),
+  webhooks: about(z.array(Webhook), "The enabled ones that they registered. These are still called."),
+});
 export type RemovedMember = z.infer<typeof RemovedMember>;
 
 export const AcceptInvitationRequest = z
@@ -76,7 +72,8 @@ export const AcceptInvitationRequest = z
 export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
 
 /** No session: who accepts logs in, with the password that they have given. */
-export const AcceptedInvitation = z
-  .object({ user: User, organization: Organization })
-  .register(z.globalRegistry, { id: "AcceptedInvitation" });
+export const AcceptedInvitation = namedObject("AcceptedInvitation", {
+  user: User,
+  organization: Organization,
+});
 export type AcceptedInvitation = z.infer<typeof AcceptedInvitation>;

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 
+import { namedObject } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import { Timestamp } from "./primitives.ts";
 
@@ -34,7 +35,8 @@ export const OptOut = z
   });
 export type OptOut = z.infer<typeof OptOut>;
 
-export const LiftedOptOut = z
-  .object({ phoneNumber: PhoneNumber, deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "LiftedOptOut" });
+export const LiftedOptOut = namedObject("LiftedOptOut", {
+  phoneNumber: PhoneNumber,
+  deleted: z.literal(true),
+});
 export type LiftedOptOut = z.infer<typeof LiftedOptOut>;

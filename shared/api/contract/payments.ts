@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 import { Amount } from "./wallet.ts";
 
@@ -78,51 +78,44 @@ export type CreatePaymentRequest = z.infer<typeof CreatePaymentRequest>;
 
 export const PaymentParams = z.object({ id: idSchema("pay") });
 
-export const Payment = z
-  .object({
-    id: idSchema("pay"),
-    status: PaymentStatus,
-    method: PaymentMethodKind,
-    origin: z
-      .enum(["checkout", "saved_card", "auto_recharge", "operator"])
-      .register(z.globalRegistry, { id: "PaymentOrigin" }),
-    amount: about(z.number(), "The amount for the wallet."),
-    tax: z.number(),
-    total: about(z.number(), "The amount with tax, which the customer pays."),
-    currency: Currency,
-    checkoutUrl: about(
-      z.optional(z.string()),
-      "The provider's page, while the payment waits for the customer there.",
-    ),
-    instructions: about(z.optional(z.string()), "How to pay, for a pending bank transfer."),
-    reference: about(z.optional(z.string()), "The reference to state in a bank transfer."),
-    failure: z.optional(PaymentFailure),
-    refunded: about(
-      z.optional(z.number()),
-      "The part of `amount` that was paid back, or is being paid back.",
-    ),
-    dispute: about(
-      z.optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" })),
-      "The last dispute of the cardholder's bank.",
-    ),
-    invoiceNumber: z.optional(z.string()),
-    createdAt: Timestamp,
-    succeededAt: z.optional(Timestamp),
-  })
-  .register(z.globalRegistry, { id: "Payment" });
+export const Payment = namedObject("Payment", {
+  id: idSchema("pay"),
+  status: PaymentStatus,
+  method: PaymentMethodKind,
+  origin: z
+    .enum(["checkout", "saved_card", "auto_recharge", "operator"])
+    .register(z.globalRegistry, { id: "PaymentOrigin" }),
+  amount: about(z.number(), "The amount for the wallet."),
+  tax: z.number(),
+  total: about(z.number(), "The amount with tax, which the customer pays."),
+  currency: Currency,
+  checkoutUrl: about(
+    z.optional(z.string()),
+    "The provider's page, while the payment waits for the customer there.",
+  ),
+  instructions: about(z.optional(z.string()), "How to pay, for a pending bank transfer."),
+  reference: about(z.optional(z.string()), "The reference to state in a bank transfer."),
+  failure: z.optional(PaymentFailure),
+  refunded: about(z.optional(z.number()), "The part of `amount` that was paid back, or is being paid back."),
+  dispute: about(
+    z.optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" })),
+    "The last dispute of the cardholder's bank.",
+  ),
+  invoiceNumber: z.optional(z.string()),
+  createdAt: Timestamp,
+  succeededAt: z.optional(Timestamp),
+});
 export type Payment = z.infer<typeof Payment>;
 
-export const PaymentMethod = z
-  .object({
-    id: PaymentMethodId,
-    brand: z.string(),
-    last4: z.string(),
-    expiryMonth: z.int(),
-    expiryYear: z.int(),
-    isUsedForAutoRecharge: z.boolean(),
-    createdAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "PaymentMethod" });
+export const PaymentMethod = namedObject("PaymentMethod", {
+  id: PaymentMethodId,
+  brand: z.string(),
+  last4: z.string(),
+  expiryMonth: z.int(),
+  expiryYear: z.int(),
+  isUsedForAutoRecharge: z.boolean(),
+  createdAt: Timestamp,
+});
 export type PaymentMethod = z.infer<typeof PaymentMethod>;
 
 export const PaymentMethods = z.array(PaymentMethod);
@@ -138,18 +131,15 @@ export const AddPaymentMethodRequest = z.prefault(
 );
 export type AddPaymentMethodRequest = z.infer<typeof AddPaymentMethodRequest>;
 
-export const AddedPaymentMethod = z
-  .object({
-    checkoutUrl: about(z.string(), "The provider's page that saves a card."),
-  })
-  .register(z.globalRegistry, { id: "AddedPaymentMethod" });
+export const AddedPaymentMethod = namedObject("AddedPaymentMethod", {
+  checkoutUrl: about(z.string(), "The provider's page that saves a card."),
+});
 
-export const RemovedPaymentMethod = z
-  .object({ id: PaymentMethodId, deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "RemovedPaymentMethod" });
+export const RemovedPaymentMethod = namedObject("RemovedPaymentMethod", {
+  id: PaymentMethodId,
+  deleted: z.literal(true),
+});
 
 /** The event of a provider, in its own format. Its signature covers the raw body. */
 export const ProviderEventParams = z.object({ provider: z.literal("stripe") });
-export const ReceivedEvent = z
-  .object({ received: z.literal(true) })
-  .register(z.globalRegistry, { id: "ReceivedEvent" });
+export const ReceivedEvent = namedObject("ReceivedEvent", { received: z.literal(true) });

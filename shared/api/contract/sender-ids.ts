@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
 import { SenderId } from "./senders.ts";
@@ -21,16 +21,14 @@ export type CreateSenderIdRequest = z.infer<typeof CreateSenderIdRequest>;
 
 export const SenderIdParams = z.object({ id: idSchema("sid") });
 
-export const SenderIdRequest = z
-  .object({
-    id: idSchema("sid"),
-    senderId: SenderId,
-    useCase: z.optional(z.string()),
-    status: ReviewStatus,
-    isDefault: about(z.boolean(), "Whether messages that name no sender ID carry this one."),
-    createdAt: Timestamp,
-    decidedAt: z.optional(Timestamp),
-    rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
-  })
-  .register(z.globalRegistry, { id: "SenderIdRequest" });
+export const SenderIdRequest = namedObject("SenderIdRequest", {
+  id: idSchema("sid"),
+  senderId: SenderId,
+  useCase: z.optional(z.string()),
+  status: ReviewStatus,
+  isDefault: about(z.boolean(), "Whether messages that name no sender ID carry this one."),
+  createdAt: Timestamp,
+  decidedAt: z.optional(Timestamp),
+  rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
+});
 export type SenderIdRequest = z.infer<typeof SenderIdRequest>;

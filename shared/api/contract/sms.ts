@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -156,21 +156,19 @@ const Attempt = z
       "`unknown`: it did not report whether it accepted the message.",
   });
 
-export const Pricing = z
-  .object({
-    segments: about(
-      z.int(),
-      "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
-        "up to 153 or 67.",
-    ),
-    unitPrice: about(z.number(), "Price of one segment."),
-    total: about(
-      z.number(),
-      "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
-    ),
-    currency: Currency,
-  })
-  .register(z.globalRegistry, { id: "Pricing" });
+export const Pricing = namedObject("Pricing", {
+  segments: about(
+    z.int(),
+    "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
+      "up to 153 or 67.",
+  ),
+  unitPrice: about(z.number(), "Price of one segment."),
+  total: about(
+    z.number(),
+    "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
+  ),
+  currency: Currency,
+});
 
 const Test = about(z.optional(z.literal(true)), "Present for a test message.");
 
@@ -179,62 +177,58 @@ const ExpiresAt = about(
   "When the message expires, if it does. From then on it is not submitted to a carrier.",
 );
 
-export const AcceptedMessage = z
-  .object({
-    id: z.union([idSchema("msg"), idSchema("hld")]),
-    status: z.enum(["queued", "held"]).register(z.globalRegistry, {
-      id: "AcceptedMessageStatus",
-      description:
-        "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
-        "approval of a person. Its id is then that of a held message.",
-    }),
-    to: PhoneNumber,
-    queuedAt: Timestamp,
-    scheduledAt: z.optional(Timestamp),
-    expiresAt: z.optional(ExpiresAt),
-    test: Test,
-    pricing: Pricing,
-  })
-  .register(z.globalRegistry, { id: "AcceptedMessage" });
+export const AcceptedMessage = namedObject("AcceptedMessage", {
+  id: z.union([idSchema("msg"), idSchema("hld")]),
+  status: z.enum(["queued", "held"]).register(z.globalRegistry, {
+    id: "AcceptedMessageStatus",
+    description:
+      "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
+      "approval of a person. Its id is then that of a held message.",
+  }),
+  to: PhoneNumber,
+  queuedAt: Timestamp,
+  scheduledAt: z.optional(Timestamp),
+  expiresAt: z.optional(ExpiresAt),
+  test: Test,
+  pricing: Pricing,
+});
 export type AcceptedMessage = z.infer<typeof AcceptedMessage>;
 
 export const MessageParams = z.object({ id: idSchema("msg") });
 
-export const Message = z
-  .object({
-    id: idSchema("msg"),
-    status: MessageStatus,
-    to: about(z.string(), "The number, as it was given; `[removed]` once it was erased."),
-    message: about(
-      z.string(),
-      "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
-    ),
-    senderId: z.string(),
-    from: about(z.optional(z.string()), "Your number that it comes from, if it was sent from one."),
-    language: Language,
-    messageType: z.optional(MessageType),
-    campaignId: about(z.optional(idSchema("cmp")), "The campaign that it belongs to."),
-    verificationId: about(
-      z.optional(idSchema("ver")),
-      "The verification that it belongs to. `message` then has `{code}` in place of the code.",
-    ),
-    ...storedDetails,
-    batchId: about(z.optional(idSchema("bat")), "The batch that it was sent in."),
-    test: Test,
-    encoding: Encoding,
-    pricing: Pricing,
-    queuedAt: Timestamp,
-    scheduledAt: z.optional(Timestamp),
-    expiresAt: z.optional(ExpiresAt),
-    sentAt: z.optional(Timestamp),
-    failedAt: z.optional(Timestamp),
-    cancelledAt: z.optional(Timestamp),
-    errorCode: z.optional(MessageErrorCode),
-    attempts: about(
-      z.optional(z.array(Attempt).check(z.maxLength(5))),
-      "The last five submissions to carriers, oldest first. Absent before the first.",
-    ),
-    delivery: about(z.optional(Delivery), "Present once the message was sent."),
-  })
-  .register(z.globalRegistry, { id: "Message" });
+export const Message = namedObject("Message", {
+  id: idSchema("msg"),
+  status: MessageStatus,
+  to: about(z.string(), "The number, as it was given; `[removed]` once it was erased."),
+  message: about(
+    z.string(),
+    "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
+  ),
+  senderId: z.string(),
+  from: about(z.optional(z.string()), "Your number that it comes from, if it was sent from one."),
+  language: Language,
+  messageType: z.optional(MessageType),
+  campaignId: about(z.optional(idSchema("cmp")), "The campaign that it belongs to."),
+  verificationId: about(
+    z.optional(idSchema("ver")),
+    "The verification that it belongs to. `message` then has `{code}` in place of the code.",
+  ),
+  ...storedDetails,
+  batchId: about(z.optional(idSchema("bat")), "The batch that it was sent in."),
+  test: Test,
+  encoding: Encoding,
+  pricing: Pricing,
+  queuedAt: Timestamp,
+  scheduledAt: z.optional(Timestamp),
+  expiresAt: z.optional(ExpiresAt),
+  sentAt: z.optional(Timestamp),
+  failedAt: z.optional(Timestamp),
+  cancelledAt: z.optional(Timestamp),
+  errorCode: z.optional(MessageErrorCode),
+  attempts: about(
+    z.optional(z.array(Attempt).check(z.maxLength(5))),
+    "The last five submissions to carriers, oldest first. Absent before the first.",
+  ),
+  delivery: about(z.optional(Delivery), "Present once the message was sent."),
+});
 export type Message = z.infer<typeof Message>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp, Version } from "./primitives.ts";
@@ -65,16 +65,15 @@ export type SaveVerificationProfileRequest = z.infer<typeof SaveVerificationProf
 
 export const VerificationProfileParams = z.object({ name: ProfileName });
 
-export const VerificationProfile = z
-  .object({
-    name: ProfileName,
-    ...fields,
-    version: Version,
-    updatedAt: about(z.optional(Timestamp), "Absent from `default` until you save it."),
-  })
-  .register(z.globalRegistry, { id: "VerificationProfile" });
+export const VerificationProfile = namedObject("VerificationProfile", {
+  name: ProfileName,
+  ...fields,
+  version: Version,
+  updatedAt: about(z.optional(Timestamp), "Absent from `default` until you save it."),
+});
 export type VerificationProfile = z.infer<typeof VerificationProfile>;
 
-export const DeletedVerificationProfile = z
-  .object({ name: ProfileName, deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedVerificationProfile" });
+export const DeletedVerificationProfile = namedObject("DeletedVerificationProfile", {
+  name: ProfileName,
+  deleted: z.literal(true),
+});

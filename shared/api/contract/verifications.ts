@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { typedCode } from "./plain-text.ts";
@@ -85,39 +85,37 @@ export const VerificationStatus = z
   });
 export type VerificationStatus = z.infer<typeof VerificationStatus>;
 
-export const Verification = z
-  .object({
-    id: idSchema("ver"),
-    status: VerificationStatus,
-    to: about(z.string(), "The number; `[removed]` once it was erased."),
-    profile: z.string(),
-    channel: VerificationChannel,
-    locale: about(z.optional(z.string()), "The language of the text."),
-    test: about(z.optional(z.literal(true)), "Present for the verification of a test key."),
-    createdAt: Timestamp,
-    expiresAt: about(Timestamp.clone(), "When the code expires."),
-    endedAt: about(z.optional(Timestamp), "When it was approved, failed or was cancelled."),
-    sends: about(z.int(), "How often the code was sent, at most five times."),
-    nextSendAt: about(
-      z.optional(Timestamp),
-      "When the code can be sent again at the earliest; absent after the last time.",
-    ),
-    checksLeft: about(
-      z.int(),
-      "How often the code can be checked: at first five times, or three with fewer than six characters.",
-    ),
-    guardRule: about(
-      z.optional(z.string()),
-      "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
-    ),
-    pricing: VerificationPricing,
-    metadata: storedDetails.metadata,
-    messageIds: about(
-      z.array(idSchema("msg")),
-      "Its messages. Their texts have `{code}` in place of the code.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Verification" });
+export const Verification = namedObject("Verification", {
+  id: idSchema("ver"),
+  status: VerificationStatus,
+  to: about(z.string(), "The number; `[removed]` once it was erased."),
+  profile: z.string(),
+  channel: VerificationChannel,
+  locale: about(z.optional(z.string()), "The language of the text."),
+  test: about(z.optional(z.literal(true)), "Present for the verification of a test key."),
+  createdAt: Timestamp,
+  expiresAt: about(Timestamp.clone(), "When the code expires."),
+  endedAt: about(z.optional(Timestamp), "When it was approved, failed or was cancelled."),
+  sends: about(z.int(), "How often the code was sent, at most five times."),
+  nextSendAt: about(
+    z.optional(Timestamp),
+    "When the code can be sent again at the earliest; absent after the last time.",
+  ),
+  checksLeft: about(
+    z.int(),
+    "How often the code can be checked: at first five times, or three with fewer than six characters.",
+  ),
+  guardRule: about(
+    z.optional(z.string()),
+    "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
+  ),
+  pricing: VerificationPricing,
+  metadata: storedDetails.metadata,
+  messageIds: about(
+    z.array(idSchema("msg")),
+    "Its messages. Their texts have `{code}` in place of the code.",
+  ),
+});
 export type Verification = z.infer<typeof Verification>;
 
 export const VerificationParams = z.object({ id: idSchema("ver") });
@@ -144,14 +142,12 @@ export const CheckVerificationRequest = z
   });
 export type CheckVerificationRequest = z.infer<typeof CheckVerificationRequest>;
 
-export const VerificationCheck = z
-  .object({
-    id: idSchema("ver"),
-    status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
-    valid: about(z.boolean(), "Whether the code was correct."),
-    checksLeft: z.int(),
-  })
-  .register(z.globalRegistry, { id: "VerificationCheck" });
+export const VerificationCheck = namedObject("VerificationCheck", {
+  id: idSchema("ver"),
+  status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
+  valid: about(z.boolean(), "Whether the code was correct."),
+  checksLeft: z.int(),
+});
 export type VerificationCheck = z.infer<typeof VerificationCheck>;
 
 export const ResendVerificationRequest = z.prefault(
@@ -196,7 +192,7 @@ const CountryConversion = z
     description: "The verifications of a country by the time of their start.",
   });
 
-export const VerificationConversion = z
-  .object({ countries: z.array(CountryConversion) })
-  .register(z.globalRegistry, { id: "VerificationConversion" });
+export const VerificationConversion = namedObject("VerificationConversion", {
+  countries: z.array(CountryConversion),
+});
 export type VerificationConversion = z.infer<typeof VerificationConversion>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { EventName, WebhookEvent } from "./events.ts";
 import { EndpointUrl, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
@@ -61,35 +61,33 @@ export const EndpointParams = z.object({
   ),
 });
 
-export const Webhook = z
-  .object({
-    id: idSchema("whk"),
-    test: about(
-      z.optional(z.literal(true)),
-      "Present if a test key registered it. It gets events about test messages only.",
+export const Webhook = namedObject("Webhook", {
+  id: idSchema("whk"),
+  test: about(
+    z.optional(z.literal(true)),
+    "Present if a test key registered it. It gets events about test messages only.",
+  ),
+  url: z.string(),
+  events: z.array(EventName),
+  status: z.enum(["enabled", "disabled"]).register(z.globalRegistry, { id: "WebhookStatus" }),
+  disabledReason: z.optional(DisabledReason),
+  disabledAt: z.optional(Timestamp),
+  failingSince: about(
+    z.optional(Timestamp),
+    "While the last call failed: when the first call failed after the last one that succeeded.",
+  ),
+  lastFailure: about(
+    z.optional(
+      z.object({
+        at: Timestamp,
+        status: about(z.optional(z.int()), "The endpoint's response, if there was one."),
+        error: z.string(),
+      }),
     ),
-    url: z.string(),
-    events: z.array(EventName),
-    status: z.enum(["enabled", "disabled"]).register(z.globalRegistry, { id: "WebhookStatus" }),
-    disabledReason: z.optional(DisabledReason),
-    disabledAt: z.optional(Timestamp),
-    failingSince: about(
-      z.optional(Timestamp),
-      "While the last call failed: when the first call failed after the last one that succeeded.",
-    ),
-    lastFailure: about(
-      z.optional(
-        z.object({
-          at: Timestamp,
-          status: about(z.optional(z.int()), "The endpoint's response, if there was one."),
-          error: z.string(),
-        }),
-      ),
-      "The last call, while it is one that failed.",
-    ),
-    createdAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Webhook" });
+    "The last call, while it is one that failed.",
+  ),
+  createdAt: Timestamp,
+});
 export type Webhook = z.infer<typeof Webhook>;
 
 /** The responses to creation and rotation, the only ones that ever carry a signing secret. */
@@ -100,13 +98,15 @@ export const CreatedWebhook = z
   .register(z.globalRegistry, { id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 
-export const CallbackSecret = z
-  .object({ id: z.literal("callbacks"), secret: CreatedWebhook.shape.secret })
-  .register(z.globalRegistry, { id: "CallbackSecret" });
+export const CallbackSecret = namedObject("CallbackSecret", {
+  id: z.literal("callbacks"),
+  secret: CreatedWebhook.shape.secret,
+});
 
-export const DeletedWebhook = z
-  .object({ id: idSchema("whk"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedWebhook" });
+export const DeletedWebhook = namedObject("DeletedWebhook", {
+  id: idSchema("whk"),
+  deleted: z.literal(true),
+});
 
 /** The headers of a webhook call. The last three are those of Standard Webhooks. */
 export const webhookHeaders = {
@@ -151,25 +151,23 @@ export const WebhookDeliveryState = z
   .register(z.globalRegistry, { id: "WebhookDeliveryState" });
 
 /** An event on its way to one endpoint. */
-export const WebhookDelivery = z
-  .object({
-    id: idSchema("dlv"),
-    eventId: about(idSchema("evt"), "The `webhook-id` header of every attempt."),
-    url: about(z.optional(z.string()), "The `callbackUrl` of the message, for a callback."),
-    payload: WebhookPayload,
-    state: WebhookDeliveryState,
-    attempts: about(z.int(), "Attempts that have begun."),
-    createdAt: Timestamp,
-    lastAttemptAt: z.optional(Timestamp),
-    lastStatus: about(z.optional(z.int()), "The endpoint's response, if there was one."),
-    lastError: z.optional(z.string()),
-    lastDurationMs: about(
-      z.optional(z.int()),
-      "How long the last call took until the response or failure, in milliseconds.",
-    ),
-    nextAttemptAt: about(z.optional(Timestamp), "Present while pending."),
-  })
-  .register(z.globalRegistry, { id: "WebhookDelivery" });
+export const WebhookDelivery = namedObject("WebhookDelivery", {
+  id: idSchema("dlv"),
+  eventId: about(idSchema("evt"), "The `webhook-id` header of every attempt."),
+  url: about(z.optional(z.string()), "The `callbackUrl` of the message, for a callback."),
+  payload: WebhookPayload,
+  state: WebhookDeliveryState,
+  attempts: about(z.int(), "Attempts that have begun."),
+  createdAt: Timestamp,
+  lastAttemptAt: z.optional(Timestamp),
+  lastStatus: about(z.optional(z.int()), "The endpoint's response, if there was one."),
+  lastError: z.optional(z.string()),
+  lastDurationMs: about(
+    z.optional(z.int()),
+    "How long the last call took until the response or failure, in milliseconds.",
+  ),
+  nextAttemptAt: about(z.optional(Timestamp), "Present while pending."),
+});
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const DeliveryParams = z.extend(EndpointParams, { deliveryId: idSchema("dlv") });
