@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
@@ -106,7 +106,7 @@ export const ApiKey = namedObject("ApiKey", {
   id: idSchema("key"),
   name: z.optional(z.string()),
   hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
-  status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
+  status: namedEnum("ApiKeyStatus", ["active", "disabled", "expired"]),
   test: about(z.optional(z.literal(true)), "Present for a test key."),
   scopes: about(z.array(Scope), "The operations that it may use."),
   allowedAddresses: about(
@@ -118,7 +118,7 @@ export const ApiKey = namedObject("ApiKey", {
   createdAt: Timestamp,
   createdBy: about(
     z.object({
-      type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
+      type: namedEnum("CredentialType", ["user", "apiKey"]),
       id: z.union([idSchema("usr"), idSchema("key")]),
     }),
     "The credential that created it.",

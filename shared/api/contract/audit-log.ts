@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const AuditActor = z
@@ -33,10 +33,10 @@ export const AuditEntry = namedObject("AuditEntry", {
   subject: about(z.optional(Facts), "The resource, by the ids in the path."),
   sourceAddress: about(z.optional(z.string()), "The address that the request came from."),
   requestId: about(z.optional(z.string()), "The `X-Request-Id` of the response."),
-  outcome: z.enum(["done", "refused", "unknown"]).register(z.globalRegistry, {
-    id: "AuditOutcome",
-    description: "`refused` has changed nothing; of `unknown`, look at what it was about.",
-  }),
+  outcome: about(
+    namedEnum("AuditOutcome", ["done", "refused", "unknown"]),
+    "`refused` has changed nothing; of `unknown`, look at what it was about.",
+  ),
   errorCode: about(z.optional(z.string()), "The error code of the response."),
   before: about(z.optional(Facts), "How what it was about was before, without secrets."),
   after: about(z.optional(Facts), "How what it was about was after it, without secrets."),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -132,7 +132,7 @@ const Party = z.object({
 /** An invoice or a credit note. It never changes. */
 export const Invoice = namedObject("Invoice", {
   id: about(z.string(), "Its number. The numbers of a year and kind have no gaps."),
-  kind: z.enum(["invoice", "credit_note"]).register(z.globalRegistry, { id: "InvoiceKind" }),
+  kind: namedEnum("InvoiceKind", ["invoice", "credit_note"]),
   corrects: about(z.optional(z.string()), "The invoice that a credit note corrects."),
   paymentId: idSchema("pay"),
   issuedAt: Timestamp,

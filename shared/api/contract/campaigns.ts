@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Tag } from "./contacts.ts";
 import {
   Currency,
@@ -121,18 +121,23 @@ export const UpdateCampaignRequest = z
   });
 export type UpdateCampaignRequest = z.infer<typeof UpdateCampaignRequest>;
 
-export const CampaignStatus = z
-  .enum(["draft", "scheduled", "sending", "paused", "completed", "cancelled", "failed"])
-  .register(z.globalRegistry, {
-    id: "CampaignStatus",
-    description:
-      "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
-      "`completed`. `paused`, `cancelled` and `failed` campaigns accept no more messages; messages that were already " +
-      "accepted are still sent. `paused` and `failed` campaigns can continue.",
-  });
+export const CampaignStatus = about(
+  namedEnum("CampaignStatus", [
+    "draft",
+    "scheduled",
+    "sending",
+    "paused",
+    "completed",
+    "cancelled",
+    "failed",
+  ]),
+  "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
+    "`completed`. `paused`, `cancelled` and `failed` campaigns accept no more messages; messages that were already " +
+    "accepted are still sent. `paused` and `failed` campaigns can continue.",
+);
 
-export const CampaignErrorCode = z
-  .enum([
+export const CampaignErrorCode = about(
+  namedEnum("CampaignErrorCode", [
     "INSUFFICIENT_BALANCE",
     "WALLET_MISSING",
     "ORGANIZATION_SUSPENDED",
@@ -140,12 +145,9 @@ export const CampaignErrorCode = z
     "EMAIL_NOT_VERIFIED",
     "KYC_REQUIRED",
     "SENDER_ID_NOT_APPROVED",
-  ])
-  .register(z.globalRegistry, {
-    id: "CampaignErrorCode",
-    description:
-      "Why a campaign failed. When it is launched again, it continues after the last contact that it reached.",
-  });
+  ]),
+  "Why a campaign failed. When it is launched again, it continues after the last contact that it reached.",
+);
 export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
 const CampaignProgress = namedObject("CampaignProgress", {
@@ -241,22 +243,16 @@ export const DeletedCampaign = namedObject("DeletedCampaign", {
   deleted: z.literal(true),
 });
 
-const RecipientStatus = z
-  .enum(["pending", "delivered", "undelivered", "failed", "skipped"])
-  .register(z.globalRegistry, {
-    id: "RecipientStatus",
-    description:
-      "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
-  });
+const RecipientStatus = about(
+  namedEnum("RecipientStatus", ["pending", "delivered", "undelivered", "failed", "skipped"]),
+  "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
+);
 
-export const RecipientOutcome = z
-  .enum([...RecipientStatus.options, "replied", "opted_out"])
-  .register(z.globalRegistry, {
-    id: "RecipientOutcome",
-    description:
-      "`replied` and `opted_out` are of inbound messages within 7 days after the message: any but STOP, and STOP without a " +
-      "later START. The first 5,000 inbound messages after the start of the campaign are examined.",
-  });
+export const RecipientOutcome = about(
+  namedEnum("RecipientOutcome", [...RecipientStatus.options, "replied", "opted_out"]),
+  "`replied` and `opted_out` are of inbound messages within 7 days after the message: any but STOP, and STOP without a " +
+    "later START. The first 5,000 inbound messages after the start of the campaign are examined.",
+);
 export type RecipientOutcome = z.infer<typeof RecipientOutcome>;
 
 export const RecipientsQuery = z.safeExtend(PageQuery, {
@@ -269,8 +265,8 @@ export const RecipientsQuery = z.safeExtend(PageQuery, {
 });
 export type RecipientsQuery = z.infer<typeof RecipientsQuery>;
 
-export const CampaignRecipient = z
-  .object({
+export const CampaignRecipient = about(
+  namedObject("CampaignRecipient", {
     number: z.optional(z.string()),
     name: z.optional(z.string()),
     contactId: z.optional(idSchema("con")),
@@ -282,11 +278,8 @@ export const CampaignRecipient = z
     ),
     messageId: z.optional(idSchema("msg")),
     reply: z.optional(z.string()),
-  })
-  .register(z.globalRegistry, {
-    id: "CampaignRecipient",
-    description:
-      "`name` and `contactId` are of the contact that has the number now. The `number` is `[removed]` once it was erased, " +
-      "and absent if a skipped contact was deleted. `reply` is the newest text of a person who replied or opted out.",
-  });
+  }),
+  "`name` and `contactId` are of the contact that has the number now. The `number` is `[removed]` once it was erased, " +
+    "and absent if a skipped contact was deleted. `reply` is the newest text of a person who replied or opted out.",
+);
 export type CampaignRecipient = z.infer<typeof CampaignRecipient>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import {
   ErrorDetail,
@@ -147,12 +147,11 @@ const Column = z
   .string(columnRule)
   .check(z.regex(/^((first|last)Name|attributes\.[A-Za-z][A-Za-z0-9_]{0,31})$/, columnRule));
 
-const OnDuplicate = z.enum(["skip", "update"]).register(z.globalRegistry, {
-  id: "OnDuplicate",
-  description:
-    "Whether a contact that has the number of a row stays as it is (`skip`) or is changed (`update`). Then the names of the " +
+const OnDuplicate = about(
+  namedEnum("OnDuplicate", ["skip", "update"]),
+  "Whether a contact that has the number of a row stays as it is (`skip`) or is changed (`update`). Then the names of the " +
     "row replace its own, and the tags and attributes of the row are added to its own. A row never lifts an opt-out.",
-});
+);
 
 export const ImportContactsRequest = z
   .object({
@@ -202,12 +201,14 @@ export const ImportedContact = z
       status: z.literal("updated"),
       id: idSchema("con"),
     }),
-    z
-      .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
-      .register(z.globalRegistry, {
-        id: "ImportedContactDuplicate",
-        description: "A contact of the organization, or an earlier row, has the number.",
+    about(
+      namedObject("ImportedContactDuplicate", {
+        index: Index,
+        status: z.literal("duplicate"),
+        phoneNumber: PhoneNumber,
       }),
+      "A contact of the organization, or an earlier row, has the number.",
+    ),
     namedObject("ImportedContactInvalid", {
       index: Index,
       status: z.literal("invalid"),

@@ -3,8 +3,8 @@ import * as z from "zod/mini";
 import { about, namedObject } from "./about.ts";
 import { Currency } from "./primitives.ts";
 
-const MessageCounts = z
-  .object({
+const MessageCounts = about(
+  namedObject("MessageCounts", {
     accepted: z.int(),
     queued: z.int(),
     sent: z.int(),
@@ -24,11 +24,9 @@ const MessageCounts = z
       z.number(),
       "The prices of the messages, less what was returned for those that failed or were cancelled.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "MessageCounts",
-    description: "Messages by their present state, and what they cost.",
-  });
+  }),
+  "Messages by their present state, and what they cost.",
+);
 export type MessageCounts = z.infer<typeof MessageCounts>;
 
 const DayCounts = z.extend(MessageCounts, { date: z.iso.date() }).register(z.globalRegistry, {

@@ -1,15 +1,15 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { storedDetails } from "./message-details.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
 import { notNull } from "./validation.ts";
 
-const HeldStatus = z.enum(["held", "approved", "rejected"]).register(z.globalRegistry, {
-  id: "HeldStatus",
-  description: "`held` until a person decides. An approved message was accepted as the message `messageId`.",
-});
+const HeldStatus = about(
+  namedEnum("HeldStatus", ["held", "approved", "rejected"]),
+  "`held` until a person decides. An approved message was accepted as the message `messageId`.",
+);
 
 /** A message above the `holdAbove` of its API key. It is neither charged nor sent before a person approves it. */
 export const HeldMessage = namedObject("HeldMessage", {

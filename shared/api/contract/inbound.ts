@@ -1,15 +1,14 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { BooleanParameter, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
-export const Keyword = z.enum(["start", "stop", "help"]).register(z.globalRegistry, {
-  id: "InboundKeyword",
-  description:
-    "The keyword that is the whole message, in one of about twenty languages. `stop` has set the opt-out of the number. " +
+export const Keyword = about(
+  namedEnum("InboundKeyword", ["start", "stop", "help"]),
+  "The keyword that is the whole message, in one of about twenty languages. `stop` has set the opt-out of the number. " +
     "`start` has lifted an opt-out that a `stop` had set. `help` has no effect. The gateway does not reply to keywords.",
-});
+);
 export type Keyword = z.infer<typeof Keyword>;
 
 /** A message that someone has sent to a number of an organization. */

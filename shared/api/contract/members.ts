@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { Email } from "./email-addresses.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
@@ -14,12 +14,11 @@ export const Member = namedObject("Member", {
   firstName: z.optional(z.string()),
   lastName: z.optional(z.string()),
   role: Role,
-  status: z.enum(["active", "invited", "expired"]).register(z.globalRegistry, {
-    id: "MemberStatus",
-    description:
-      "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
+  status: about(
+    namedEnum("MemberStatus", ["active", "invited", "expired"]),
+    "`invited` until the invitation is accepted. `expired` when its time is over, or when the inviter may no longer " +
       "grant its role.",
-  }),
+  ),
   secondFactor: about(
     z.optional(z.boolean()),
     "Whether they need a code to log in. Owners and admins see it, and people see their own.",

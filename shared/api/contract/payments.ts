@@ -1,38 +1,31 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 import { Amount } from "./wallet.ts";
 
 /** The parties that move the money. */
 export const providers = ["stripe", "manual"] as const;
 
-export const PaymentStatus = z
-  .enum(["pending", "succeeded", "failed", "expired"])
-  .register(z.globalRegistry, {
-    id: "PaymentStatus",
-    description:
-      "`pending` until the provider reports a result. `expired` when no one paid at the checkout. A late payment still changes " +
-      "`failed` and `expired` to `succeeded`.",
-  });
+export const PaymentStatus = about(
+  namedEnum("PaymentStatus", ["pending", "succeeded", "failed", "expired"]),
+  "`pending` until the provider reports a result. `expired` when no one paid at the checkout. A late payment still changes " +
+    "`failed` and `expired` to `succeeded`.",
+);
 export type PaymentStatus = z.infer<typeof PaymentStatus>;
 
-export const PaymentMethodKind = z
-  .enum(["card", "bank_transfer"])
-  .register(z.globalRegistry, { id: "PaymentMethodKind" });
+export const PaymentMethodKind = namedEnum("PaymentMethodKind", ["card", "bank_transfer"]);
 export type PaymentMethodKind = z.infer<typeof PaymentMethodKind>;
 
 /** Why a card was not charged. */
-export const PaymentFailure = z
-  .enum([
-    "authentication_required",
-    "card_declined",
-    "card_expired",
-    "insufficient_funds",
-    "no_payment_method",
-    "provider_error",
-  ])
-  .register(z.globalRegistry, { id: "PaymentFailure" });
+export const PaymentFailure = namedEnum("PaymentFailure", [
+  "authentication_required",
+  "card_declined",
+  "card_expired",
+  "insufficient_funds",
+  "no_payment_method",
+  "provider_error",
+]);
 export type PaymentFailure = z.infer<typeof PaymentFailure>;
 
 /** Any host is allowed, because the pages of customers have their own. The caller of this request pays, or sends the payer there. */
@@ -82,9 +75,7 @@ export const Payment = namedObject("Payment", {
   id: idSchema("pay"),
   status: PaymentStatus,
   method: PaymentMethodKind,
-  origin: z
-    .enum(["checkout", "saved_card", "auto_recharge", "operator"])
-    .register(z.globalRegistry, { id: "PaymentOrigin" }),
+  origin: namedEnum("PaymentOrigin", ["checkout", "saved_card", "auto_recharge", "operator"]),
   amount: about(z.number(), "The amount for the wallet."),
   tax: z.number(),
   total: about(z.number(), "The amount with tax, which the customer pays."),
@@ -98,7 +89,7 @@ export const Payment = namedObject("Payment", {
   failure: z.optional(PaymentFailure),
   refunded: about(z.optional(z.number()), "The part of `amount` that was paid back, or is being paid back."),
   dispute: about(
-    z.optional(z.enum(["open", "won", "lost"]).register(z.globalRegistry, { id: "DisputeStatus" })),
+    z.optional(namedEnum("DisputeStatus", ["open", "won", "lost"])),
     "The last dispute of the cardholder's bank.",
   ),
   invoiceNumber: z.optional(z.string()),

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp, Version } from "./primitives.ts";
@@ -21,12 +21,11 @@ const Texts = z.record(Locale, VerificationText).check(
   }),
 );
 
-const Guard = z.enum(["monitor", "block", "strict"]).register(z.globalRegistry, {
-  id: "VerificationGuard",
-  description:
-    "Whether the guard against fraud only notes suspicious verifications, rejects them, or rejects them after half as many " +
+const Guard = about(
+  namedEnum("VerificationGuard", ["monitor", "block", "strict"]),
+  "Whether the guard against fraud only notes suspicious verifications, rejects them, or rejects them after half as many " +
     "(`strict`). In each mode a number has ten starts and 25 checks in a day.",
-});
+);
 
 const fields = {
   brand: text(30).check(

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { typedCode } from "./plain-text.ts";
@@ -12,9 +12,10 @@ const Code = z
   .string()
   .check(z.regex(/^(\d{4,10}|[A-Z2-9]{4,10})$/, "must be 4 to 10 digits, or A-Z and 2-9"));
 
-const VerificationChannel = z
-  .enum(["sms"])
-  .register(z.globalRegistry, { id: "VerificationChannel", description: "How the code reaches the person." });
+const VerificationChannel = about(
+  namedEnum("VerificationChannel", ["sms"]),
+  "How the code reaches the person.",
+);
 
 /** The name of a verification profile. */
 export const ProfileName = z
@@ -75,14 +76,11 @@ export const StartVerificationRequest = z
   });
 export type StartVerificationRequest = z.infer<typeof StartVerificationRequest>;
 
-export const VerificationStatus = z
-  .enum(["pending", "approved", "failed", "expired", "cancelled", "blocked"])
-  .register(z.globalRegistry, {
-    id: "VerificationStatus",
-    description:
-      "`failed` after too many checks, or because you reported it. `blocked` was never sent: the guard rejected it. All " +
-      "except `pending` are final.",
-  });
+export const VerificationStatus = about(
+  namedEnum("VerificationStatus", ["pending", "approved", "failed", "expired", "cancelled", "blocked"]),
+  "`failed` after too many checks, or because you reported it. `blocked` was never sent: the guard rejected it. All " +
+    "except `pending` are final.",
+);
 export type VerificationStatus = z.infer<typeof VerificationStatus>;
 
 export const Verification = namedObject("Verification", {
@@ -144,7 +142,7 @@ export type CheckVerificationRequest = z.infer<typeof CheckVerificationRequest>;
 
 export const VerificationCheck = namedObject("VerificationCheck", {
   id: idSchema("ver"),
-  status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
+  status: namedEnum("VerificationCheckStatus", ["approved", "pending"]),
   valid: about(z.boolean(), "Whether the code was correct."),
   checksLeft: z.int(),
 });
@@ -159,7 +157,7 @@ export const ResendVerificationRequest = z.prefault(
 
 export const VerificationOutcome = z
   .strictObject({
-    outcome: z.enum(["approved", "failed"]).register(z.globalRegistry, { id: "ReportedVerificationOutcome" }),
+    outcome: namedEnum("ReportedVerificationOutcome", ["approved", "failed"]),
   })
   .register(z.globalRegistry, { id: "VerificationOutcome", examples: [{ outcome: "approved" }] });
 export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
@@ -174,8 +172,8 @@ export const ConversionQuery = z.strictObject({
   days: about(z._default(integerParameter(1, 7), 7), "The number of past days, up to 7."),
 });
 
-const CountryConversion = z
-  .object({
+const CountryConversion = about(
+  namedObject("CountryConversion", {
     country: about(
       z.string(),
       "The ISO 3166-1 code, `XK` for Kosovo, `none` for a number without a country.",
@@ -186,11 +184,9 @@ const CountryConversion = z
       z.int(),
       "Those whose message was not sent or not delivered: a bad route is no fraud.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "CountryConversion",
-    description: "The verifications of a country by the time of their start.",
-  });
+  }),
+  "The verifications of a country by the time of their start.",
+);
 
 export const VerificationConversion = namedObject("VerificationConversion", {
   countries: z.array(CountryConversion),

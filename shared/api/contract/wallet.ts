@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { notNull } from "./validation.ts";
@@ -82,17 +82,21 @@ export const operatorTransactionTypes = [
   "correction",
 ] as const;
 
-export const TransactionType = z
-  .enum(["top_up", "message", "verification_fee", "refund", "void", ...operatorTransactionTypes])
-  .register(z.globalRegistry, {
-    id: "TransactionType",
-    description:
-      "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
-      "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +
-      "`verification_fee` is the fee of a verification; one that is not approved gets a `refund`. " +
-      "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
-      "together, the last one carries their sum.",
-  });
+export const TransactionType = about(
+  namedEnum("TransactionType", [
+    "top_up",
+    "message",
+    "verification_fee",
+    "refund",
+    "void",
+    ...operatorTransactionTypes,
+  ]),
+  "`payment` is money that the customer paid. `payment_refund` is a payment that was paid back. `chargeback` is a " +
+    "payment that the customer's bank took back. `credit` is money from the operator. `correction` fixes a mistake. " +
+    "`verification_fee` is the fee of a verification; one that is not approved gets a `refund`. " +
+    "`void` marks a charge whose message was not accepted; its `refund` follows. Where several were lost " +
+    "together, the last one carries their sum.",
+);
 
 export const TransactionsQuery = z.safeExtend(PageQuery, {
   type: about(

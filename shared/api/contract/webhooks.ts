@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { EventName, WebhookEvent } from "./events.ts";
 import { EndpointUrl, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
@@ -37,14 +37,11 @@ export const UpdateWebhookRequest = z
   .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
-export const DisabledReason = z
-  .enum(["gone", "failing", "by_customer", "by_operator"])
-  .register(z.globalRegistry, {
-    id: "WebhookDisabledReason",
-    description:
-      "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
-      "you disabled it (`by_customer`). `by_operator`: the operator of the gateway disabled it.",
-  });
+export const DisabledReason = about(
+  namedEnum("WebhookDisabledReason", ["gone", "failing", "by_customer", "by_operator"]),
+  "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
+    "you disabled it (`by_customer`). `by_operator`: the operator of the gateway disabled it.",
+);
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
 export const WebhookParams = z.object({ id: idSchema("whk") });
@@ -69,7 +66,7 @@ export const Webhook = namedObject("Webhook", {
   ),
   url: z.string(),
   events: z.array(EventName),
-  status: z.enum(["enabled", "disabled"]).register(z.globalRegistry, { id: "WebhookStatus" }),
+  status: namedEnum("WebhookStatus", ["enabled", "disabled"]),
   disabledReason: z.optional(DisabledReason),
   disabledAt: z.optional(Timestamp),
   failingSince: about(
@@ -129,16 +126,14 @@ export const webhookHeaders = {
 } as const;
 
 /** The body of a call that a customer requests to test an endpoint. Endpoints cannot subscribe to it. */
-const PingEvent = z
-  .object({
+const PingEvent = about(
+  namedObject("PingEvent", {
     event: z.literal("ping"),
     timestamp: Timestamp,
     data: z.object({ id: idSchema("evt") }),
-  })
-  .register(z.globalRegistry, {
-    id: "PingEvent",
-    description: "A test call that you requested",
-  });
+  }),
+  "A test call that you requested",
+);
 
 /** The body of any webhook call. */
 export const WebhookPayload = z
@@ -146,9 +141,7 @@ export const WebhookPayload = z
   .register(z.globalRegistry, { id: "WebhookPayload" });
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
-export const WebhookDeliveryState = z
-  .enum(["pending", "succeeded", "failed"])
-  .register(z.globalRegistry, { id: "WebhookDeliveryState" });
+export const WebhookDeliveryState = namedEnum("WebhookDeliveryState", ["pending", "succeeded", "failed"]);
 
 /** An event on its way to one endpoint. */
 export const WebhookDelivery = namedObject("WebhookDelivery", {
