@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { asciiEmail, Email } from "./email-addresses.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { Scope } from "./scopes.ts";
@@ -21,31 +21,27 @@ export const Password = about(
 );
 export const Name = text(100);
 
-export const RegisterRequest = z
-  .object({
+export const RegisterRequest = withExample(
+  namedObject("RegisterRequest", {
     email: Email,
     password: Password,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
     organizationName: about(z.optional(Name), "The email when there is none."),
-  })
-  .register(z.globalRegistry, {
-    id: "RegisterRequest",
-    examples: [{ email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" }],
-  });
+  }),
+  { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
+);
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 
 /** The password has no minimum here: a password that registration would reject is simply wrong. */
-export const LoginRequest = z
-  .object({
+export const LoginRequest = withExample(
+  namedObject("LoginRequest", {
     email: z.string().check(z.maxLength(254, { abort: true }), z.overwrite(asciiEmail), z.toLowerCase()),
     password: z.string().check(z.maxLength(1_000)),
     code: z.optional(SecondFactorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "LoginRequest",
-    examples: [{ email: "ada@example.com", password: "correct horse" }],
-  });
+  }),
+  { email: "ada@example.com", password: "correct horse" },
+);
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
 export const User = namedObject("User", {
@@ -86,9 +82,10 @@ export const Session = z
   .register(z.globalRegistry, { id: "Session" });
 export type Session = z.infer<typeof Session>;
 
-export const ReauthenticateRequest = z
-  .object({ password: OwnPassword, code: z.optional(SecondFactorCode) })
-  .register(z.globalRegistry, { id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
+export const ReauthenticateRequest = withExample(
+  namedObject("ReauthenticateRequest", { password: OwnPassword, code: z.optional(SecondFactorCode) }),
+  { password: "correct horse" },
+);
 export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
 
 export const Reauthenticated = namedObject("Reauthenticated", {
@@ -147,40 +144,34 @@ export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 export const EmailRequested = namedObject("EmailRequested", { requested: z.literal(true) });
 export type EmailRequested = z.infer<typeof EmailRequested>;
 
-export const VerifyEmailRequest = z
-  .object({
+export const VerifyEmailRequest = withExample(
+  namedObject("VerifyEmailRequest", {
     token: EmailToken,
     password: about(z.string().check(z.maxLength(1_000)), "The password of the account."),
-  })
-  .register(z.globalRegistry, {
-    id: "VerifyEmailRequest",
-    examples: [{ token: exampleEmailToken, password: "correct horse" }],
-  });
+  }),
+  { token: exampleEmailToken, password: "correct horse" },
+);
 export type VerifyEmailRequest = z.infer<typeof VerifyEmailRequest>;
 
-export const PasswordResetRequest = z
-  .object({ email: Email })
-  .register(z.globalRegistry, { id: "PasswordResetRequest", examples: [{ email: "ada@example.com" }] });
+export const PasswordResetRequest = withExample(namedObject("PasswordResetRequest", { email: Email }), {
+  email: "ada@example.com",
+});
 export type PasswordResetRequest = z.infer<typeof PasswordResetRequest>;
 
-export const ResetPasswordRequest = z
-  .object({ token: EmailToken, password: Password })
-  .register(z.globalRegistry, {
-    id: "ResetPasswordRequest",
-    examples: [{ token: exampleEmailToken, password: "correct horse" }],
-  });
+export const ResetPasswordRequest = withExample(
+  namedObject("ResetPasswordRequest", { token: EmailToken, password: Password }),
+  { token: exampleEmailToken, password: "correct horse" },
+);
 export type ResetPasswordRequest = z.infer<typeof ResetPasswordRequest>;
 
-export const ChangePasswordRequest = z
-  .object({
+export const ChangePasswordRequest = withExample(
+  namedObject("ChangePasswordRequest", {
     currentPassword: z.string().check(z.maxLength(1_000)),
     newPassword: Password,
     code: z.optional(SecondFactorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "ChangePasswordRequest",
-    examples: [{ currentPassword: "correct horse", newPassword: "correct horse battery" }],
-  });
+  }),
+  { currentPassword: "correct horse", newPassword: "correct horse battery" },
+);
 export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
 
 export const ChangedPassword = namedObject("ChangedPassword", { changed: z.literal(true) });

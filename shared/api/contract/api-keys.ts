@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
@@ -21,8 +21,8 @@ const AllowedAddresses = z
   .check(z.minLength(1), z.maxLength(50));
 
 export const CreateApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("CreateApiKeyRequest", {
       name: about(z.optional(text(100)), "A description of the key, in your own words."),
       scopes: about(
         notNull(z.optional(Scopes)),
@@ -51,53 +51,58 @@ export const CreateApiKeyRequest = z.prefault(
         "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
           "`send`, `read` and `webhooks`, which it has by default. See the [guide](/docs/guides/test-numbers).",
       ),
-    })
-    .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
+    }),
+    { name: "server" },
+  ),
   {},
 );
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeyParams = z.object({ id: idSchema("key") });
 
-export const UpdateApiKeyRequest = z
-  .strictObject({ limits: SendLimitsRequest })
-  .register(z.globalRegistry, { id: "UpdateApiKeyRequest", examples: [{ limits: { dailyBudget: 10 } }] });
+export const UpdateApiKeyRequest = withExample(
+  namedStrictObject("UpdateApiKeyRequest", { limits: SendLimitsRequest }),
+  { limits: { dailyBudget: 10 } },
+);
 export type UpdateApiKeyRequest = z.infer<typeof UpdateApiKeyRequest>;
 
 export const RotateApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("RotateApiKeyRequest", {
       overlapHours: about(
         notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)),
         "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
           "the keys that were made with it.",
       ),
-    })
-    .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
+    }),
+    { overlapHours: 24 },
+  ),
   {},
 );
 export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 
 export const DisableApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("DisableApiKeyRequest", {
       descendants: about(
         z._default(z.boolean(), true),
         "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
           "replacement if the key rotated itself.",
       ),
-    })
-    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: false }] }),
+    }),
+    { descendants: false },
+  ),
   {},
 );
 export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
 
 export const RevokeAllApiKeysRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("RevokeAllApiKeysRequest", {
       exceptCalling: about(z._default(z.boolean(), false), "Whether the key that makes this call stays."),
-    })
-    .register(z.globalRegistry, { id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] }),
+    }),
+    { exceptCalling: true },
+  ),
   {},
 );
 export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;

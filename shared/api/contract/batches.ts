@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, ErrorDetail, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
@@ -34,8 +34,8 @@ export const BatchMessage = z
   .register(z.globalRegistry, { id: "BatchMessage" });
 export type BatchMessage = z.infer<typeof BatchMessage>;
 
-export const SendBatchRequest = z
-  .strictObject({
+export const SendBatchRequest = withExample(
+  namedStrictObject("SendBatchRequest", {
     messages: about(z.array(BatchMessage).check(...batchSize), "1 to 1,000 messages."),
     defaults: z.optional(BatchDefaults),
     mode: notNull(z._default(z.enum(["each", "all"]), "each")).register(z.globalRegistry, {
@@ -45,19 +45,15 @@ export const SendBatchRequest = z
         "none, and has at most 48 messages, or 32 if one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
     }),
     test: SendSmsRequest.shape.test,
-  })
-  .register(z.globalRegistry, {
-    id: "SendBatchRequest",
-    examples: [
-      {
-        defaults: { senderId: "ADASHOP", messageType: "transactional" },
-        messages: [
-          { to: "15005550000", message: "Your order 1001 is on its way" },
-          { to: "15005550007", message: "Your order 1002 is on its way" },
-        ],
-      },
+  }),
+  {
+    defaults: { senderId: "ADASHOP", messageType: "transactional" },
+    messages: [
+      { to: "15005550000", message: "Your order 1001 is on its way" },
+      { to: "15005550007", message: "Your order 1002 is on its way" },
     ],
-  });
+  },
+);
 export type SendBatchRequest = z.infer<typeof SendBatchRequest>;
 
 export const BatchResult = namedObject("BatchResult", {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { Country } from "./countries.ts";
 import { PaymentFailure, PaymentMethodId, PaymentMethodKind } from "./payments.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -24,8 +24,8 @@ const emails = {
 };
 
 /** The name, address and tax number on invoices, and who gets emails. */
-export const BillingDetails = z
-  .strictObject({
+export const BillingDetails = withExample(
+  namedStrictObject("BillingDetailsRequest", {
     name: about(messageText(200), "The name on invoices."),
     address: about(
       z.optional(z.array(messageText(100)).check(z.maxLength(5))),
@@ -42,21 +42,17 @@ export const BillingDetails = z
       "Another tax number that invoices show, for example an ABN or a GSTIN. It does not affect the tax.",
     ),
     emails: about(
-      z.optional(z.strictObject(emails).register(z.globalRegistry, { id: "BillingEmailsRequest" })),
+      z.optional(namedStrictObject("BillingEmailsRequest", emails)),
       "The roles whose members get each kind of email, beside owners.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "BillingDetailsRequest",
-    examples: [
-      {
-        name: "Ada's shop Ltd",
-        address: ["1 High Street", "London"],
-        country: "GB",
-        emails: { payments: ["billing"] },
-      },
-    ],
-  });
+  }),
+  {
+    name: "Ada's shop Ltd",
+    address: ["1 High Street", "London"],
+    country: "GB",
+    emails: { payments: ["billing"] },
+  },
+);
 export type BillingDetails = z.infer<typeof BillingDetails>;
 
 /** The billing details, with the terms of the gateway. */
@@ -79,8 +75,8 @@ export const Billing = namedObject("Billing", {
 });
 export type Billing = z.infer<typeof Billing>;
 
-export const AutoRecharge = z
-  .strictObject({
+export const AutoRecharge = withExample(
+  namedStrictObject("AutoRecharge", {
     isEnabled: z.boolean(),
     threshold: Amount.check(z.meta({ description: "A recharge follows when the balance falls below it." })),
     amount: Amount.check(z.meta({ description: "The amount for the wallet, without tax." })),
@@ -88,11 +84,9 @@ export const AutoRecharge = z
       z.meta({ description: "The most that recharges add to the wallet in a month (UTC)." }),
     ),
     paymentMethodId: about(z.optional(PaymentMethodId), "The saved card. Default: the last that was saved."),
-  })
-  .register(z.globalRegistry, {
-    id: "AutoRecharge",
-    examples: [{ isEnabled: true, threshold: 20, amount: 100, monthlyCap: 1_000 }],
-  });
+  }),
+  { isEnabled: true, threshold: 20, amount: 100, monthlyCap: 1_000 },
+);
 export type AutoRecharge = z.infer<typeof AutoRecharge>;
 
 /** The settings with what has happened this month. */

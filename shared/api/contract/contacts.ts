@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, withExample } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import {
   ErrorDetail,
@@ -69,26 +69,22 @@ const OptedOut = about(
     "opt-out.",
 );
 
-export const CreateContactRequest = z
-  .object({
+export const CreateContactRequest = withExample(
+  namedObject("CreateContactRequest", {
     phoneNumber: GivenPhoneNumber,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
     tags: z._default(Tags, []),
     attributes: z._default(Attributes, {}),
     optedOut: z._default(OptedOut, false),
-  })
-  .register(z.globalRegistry, {
-    id: "CreateContactRequest",
-    examples: [
-      {
-        phoneNumber: "15005550010",
-        firstName: "Grace",
-        tags: ["customers"],
-        attributes: { city: "London" },
-      },
-    ],
-  });
+  }),
+  {
+    phoneNumber: "15005550010",
+    firstName: "Grace",
+    tags: ["customers"],
+    attributes: { city: "London" },
+  },
+);
 export type CreateContactRequest = z.infer<typeof CreateContactRequest>;
 
 export const UpdateContactRequest = z
@@ -153,8 +149,8 @@ const OnDuplicate = about(
     "row replace its own, and the tags and attributes of the row are added to its own. A row never lifts an opt-out.",
 );
 
-export const ImportContactsRequest = z
-  .object({
+export const ImportContactsRequest = withExample(
+  namedObject("ImportContactsRequest", {
     contacts: about(
       z
         // The rows are checked one by one, so that a bad one does not stop the others.
@@ -173,18 +169,14 @@ export const ImportContactsRequest = z
       "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
         "not take.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "ImportContactsRequest",
-    examples: [
-      {
-        contacts: [
-          { phoneNumber: "15005550011", firstName: "Edsger" },
-          { phoneNumber: "15005550010", firstName: "Grace" },
-        ],
-      },
+  }),
+  {
+    contacts: [
+      { phoneNumber: "15005550011", firstName: "Edsger" },
+      { phoneNumber: "15005550010", firstName: "Grace" },
     ],
-  });
+  },
+);
 export type ImportContactsRequest = z.infer<typeof ImportContactsRequest>;
 
 const Index = about(z.int(), "The row's place in the request, from 0.");

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { InboundMessage, InboundQuery, Keyword } from "./inbound.ts";
 import { BooleanParameter, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { DeliveryStatus, MessageErrorCode, MessageStatus, MessageType, SendSmsRequest } from "./sms.ts";
@@ -37,18 +37,20 @@ export const ConversationsQuery = z.safeExtend(PageQuery, {
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
-export const UpdateConversationRequest = z
-  .strictObject({ isUnread: z.boolean() })
-  .register(z.globalRegistry, { id: "UpdateConversationRequest", examples: [{ isUnread: false }] });
+export const UpdateConversationRequest = withExample(
+  namedStrictObject("UpdateConversationRequest", { isUnread: z.boolean() }),
+  { isUnread: false },
+);
 export type UpdateConversationRequest = z.infer<typeof UpdateConversationRequest>;
 
-export const ReplyRequest = z
-  .strictObject({
+export const ReplyRequest = withExample(
+  namedStrictObject("ReplyRequest", {
     message: SendSmsRequest.shape.message,
     language: SendSmsRequest.shape.language,
     messageType: z._default(MessageType, "transactional"),
-  })
-  .register(z.globalRegistry, { id: "ReplyRequest", examples: [{ message: "See you at ten." }] });
+  }),
+  { message: "See you at ten." },
+);
 export type ReplyRequest = z.infer<typeof ReplyRequest>;
 
 const Direction = namedEnum("MessageDirection", ["inbound", "outbound"]);

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { storedDetails } from "./message-details.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { MessageType, Pricing } from "./sms.ts";
@@ -39,14 +39,15 @@ export type HeldMessagesQuery = z.infer<typeof HeldMessagesQuery>;
 
 export const HeldMessageParams = z.object({ id: idSchema("hld") });
 
-export const HeldMessageDecision = z
-  .strictObject({
+export const HeldMessageDecision = withExample(
+  namedStrictObject("HeldMessageDecision", {
     approve: z.boolean(),
     total: about(
       notNull(z.optional(z.number().check(z.nonnegative()))),
       "The price that the person saw. If the message costs more now, it stays held. Required once it costs more than " +
         "when it was held.",
     ),
-  })
-  .register(z.globalRegistry, { id: "HeldMessageDecision", examples: [{ approve: true }] });
+  }),
+  { approve: true },
+);
 export type HeldMessageDecision = z.infer<typeof HeldMessageDecision>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { BooleanParameter, idSchema, PageQuery, text, Timestamp } from "./primitives.ts";
 
@@ -31,19 +31,17 @@ export const InboundQuery = z.safeExtend(PageQuery, {
 });
 export type InboundQuery = z.infer<typeof InboundQuery>;
 
-export const TestInboundRequest = z
-  .strictObject({
+export const TestInboundRequest = withExample(
+  namedStrictObject("TestInboundRequest", {
     from: PhoneNumber,
     to: about(
       z.string().check(z.regex(/^[0-9A-Za-z]{1,15}$/, "must be 1 to 15 letters and digits")),
       "Any number, short code or sender ID; it need not be yours.",
     ),
     message: text(1_600).check(z.minLength(1, "must not be empty")),
-  })
-  .register(z.globalRegistry, {
-    id: "TestInboundRequest",
-    examples: [{ from: "15005550000", to: "12065550100", message: "Yes, please" }],
-  });
+  }),
+  { from: "15005550000", to: "12065550100", message: "Yes, please" },
+);
 export type TestInboundRequest = z.infer<typeof TestInboundRequest>;
 
 /** A number that people can write to, and whose messages the organization gets. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { EmailToken, exampleEmailToken, Name, Organization, Password, User } from "./accounts.ts";
 import { Email } from "./email-addresses.ts";
 import { idSchema, Timestamp } from "./primitives.ts";
@@ -31,23 +31,21 @@ export type Member = z.infer<typeof Member>;
 
 export const MemberParams = z.object({ id: idSchema("usr") });
 
-export const InviteMemberRequest = z.object({ email: Email, role: Role }).register(z.globalRegistry, {
-  id: "InviteMemberRequest",
-  examples: [{ email: "grace@example.com", role: "developer" }],
-});
+export const InviteMemberRequest = withExample(
+  namedObject("InviteMemberRequest", { email: Email, role: Role }),
+  { email: "grace@example.com", role: "developer" },
+);
 export type InviteMemberRequest = z.infer<typeof InviteMemberRequest>;
 
-export const UpdateMemberRequest = z
-  .strictObject({ role: Role })
-  .register(z.globalRegistry, { id: "UpdateMemberRequest", examples: [{ role: "viewer" }] });
+export const UpdateMemberRequest = withExample(namedStrictObject("UpdateMemberRequest", { role: Role }), {
+  role: "viewer",
+});
 export type UpdateMemberRequest = z.infer<typeof UpdateMemberRequest>;
 
-export const UpdateOrganizationRequest = z
-  .strictObject({ secondFactorRequired: z.boolean() })
-  .register(z.globalRegistry, {
-    id: "UpdateOrganizationRequest",
-    examples: [{ secondFactorRequired: true }],
-  });
+export const UpdateOrganizationRequest = withExample(
+  namedStrictObject("UpdateOrganizationRequest", { secondFactorRequired: z.boolean() }),
+  { secondFactorRequired: true },
+);
 export type UpdateOrganizationRequest = z.infer<typeof UpdateOrganizationRequest>;
 
 export const RemovedMember = namedObject("RemovedMember", {
@@ -57,17 +55,15 @@ export const RemovedMember = namedObject("RemovedMember", {
 });
 export type RemovedMember = z.infer<typeof RemovedMember>;
 
-export const AcceptInvitationRequest = z
-  .object({
+export const AcceptInvitationRequest = withExample(
+  namedObject("AcceptInvitationRequest", {
     token: EmailToken,
     password: Password,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
-  })
-  .register(z.globalRegistry, {
-    id: "AcceptInvitationRequest",
-    examples: [{ token: exampleEmailToken, password: "correct horse", firstName: "Grace" }],
-  });
+  }),
+  { token: exampleEmailToken, password: "correct horse", firstName: "Grace" },
+);
 export type AcceptInvitationRequest = z.infer<typeof AcceptInvitationRequest>;
 
 /** No session: who accepts logs in, with the password that they have given. */

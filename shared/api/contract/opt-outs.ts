@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, withExample } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import { Timestamp } from "./primitives.ts";
 
@@ -11,9 +11,10 @@ export const OptOutSource = about(
 );
 export type OptOutSource = z.infer<typeof OptOutSource>;
 
-export const CreateOptOutRequest = z
-  .object({ phoneNumber: GivenPhoneNumber })
-  .register(z.globalRegistry, { id: "CreateOptOutRequest", examples: [{ phoneNumber: "15005550013" }] });
+export const CreateOptOutRequest = withExample(
+  namedObject("CreateOptOutRequest", { phoneNumber: GivenPhoneNumber }),
+  { phoneNumber: "15005550013" },
+);
 export type CreateOptOutRequest = z.infer<typeof CreateOptOutRequest>;
 
 export const OptOutParams = z.object({

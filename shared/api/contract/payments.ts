@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { Currency, idSchema, Timestamp } from "./primitives.ts";
 import { Amount } from "./wallet.ts";
 
@@ -51,8 +51,8 @@ export const PaymentMethodId = z
   .string()
   .check(z.regex(/^pm_[A-Za-z0-9_]{1,64}$/, "must be the id of a saved payment method"));
 
-export const CreatePaymentRequest = z
-  .strictObject({
+export const CreatePaymentRequest = withExample(
+  namedStrictObject("CreatePaymentRequest", {
     amount: Amount.check(
       z.meta({
         description: "The amount for the wallet, without tax. `GET /v1/billing` has the limits and the tax.",
@@ -62,11 +62,9 @@ export const CreatePaymentRequest = z
     paymentMethodId: about(z.optional(PaymentMethodId), "Charges this saved card, without a checkout."),
     saveCard: about(z._default(z.boolean(), false), "Whether the checkout saves the card for later charges."),
     returnUrl: ReturnUrl,
-  })
-  .register(z.globalRegistry, {
-    id: "CreatePaymentRequest",
-    examples: [{ amount: 50, saveCard: true }],
-  });
+  }),
+  { amount: 50, saveCard: true },
+);
 export type CreatePaymentRequest = z.infer<typeof CreatePaymentRequest>;
 
 export const PaymentParams = z.object({ id: idSchema("pay") });
@@ -114,9 +112,8 @@ export const PaymentMethods = z.array(PaymentMethod);
 export const PaymentMethodParams = z.object({ id: PaymentMethodId });
 
 export const AddPaymentMethodRequest = z.prefault(
-  z.strictObject({ returnUrl: ReturnUrl }).register(z.globalRegistry, {
-    id: "AddPaymentMethodRequest",
-    examples: [{ returnUrl: "https://shop.example/billing" }],
+  withExample(namedStrictObject("AddPaymentMethodRequest", { returnUrl: ReturnUrl }), {
+    returnUrl: "https://shop.example/billing",
   }),
   {},
 );

@@ -1,22 +1,20 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
 import { SenderId } from "./senders.ts";
 
-export const CreateSenderIdRequest = z
-  .object({
+export const CreateSenderIdRequest = withExample(
+  namedObject("CreateSenderIdRequest", {
     senderId: SenderId,
     useCase: about(
       z.optional(text(500)),
       "The purpose of the messages, for the operator who decides on the request.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "CreateSenderIdRequest",
-    examples: [{ senderId: "ADASHOP", useCase: "One-time codes and news of orders" }],
-  });
+  }),
+  { senderId: "ADASHOP", useCase: "One-time codes and news of orders" },
+);
 export type CreateSenderIdRequest = z.infer<typeof CreateSenderIdRequest>;
 
 export const SenderIdParams = z.object({ id: idSchema("sid") });

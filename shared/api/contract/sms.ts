@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -33,8 +33,8 @@ export const ExpiresInSeconds = about(
     "the remaining time as its validity.",
 );
 
-export const SendSmsRequest = z
-  .strictObject({
+export const SendSmsRequest = withExample(
+  namedStrictObject("SendSmsRequest", {
     to: PhoneNumber,
     message: about(messageText(1_600), "Up to 1,600 characters."),
     senderId: about(
@@ -59,13 +59,9 @@ export const SendSmsRequest = z
       "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
         "live API key may not send one, and a test key sends no others.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "SendSmsRequest",
-    examples: [
-      { to: "15005550007", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
-    ],
-  });
+  }),
+  { to: "15005550007", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
+);
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 
 /** How a text travels: in 7-bit characters, or in 16-bit ones where it has others. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedObject } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { idSchema, text, Timestamp, messageText, Version } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
@@ -10,10 +10,10 @@ const Body = about(
   "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
 );
 
-export const CreateTemplateRequest = z.object({ name: Name, body: Body }).register(z.globalRegistry, {
-  id: "CreateTemplateRequest",
-  examples: [{ name: "greeting", body: "Hello {{firstName}}, your order is on its way." }],
-});
+export const CreateTemplateRequest = withExample(
+  namedObject("CreateTemplateRequest", { name: Name, body: Body }),
+  { name: "greeting", body: "Hello {{firstName}}, your order is on its way." },
+);
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
 export const UpdateTemplateRequest = z

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp, Version } from "./primitives.ts";
@@ -54,12 +54,10 @@ const fields = {
 };
 
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
-export const SaveVerificationProfileRequest = z
-  .strictObject({ ...fields, version: z.optional(Version) })
-  .register(z.globalRegistry, {
-    id: "SaveVerificationProfileRequest",
-    examples: [{ brand: "Ada's shop", countries: ["GB", "US"], guard: "block" }],
-  });
+export const SaveVerificationProfileRequest = withExample(
+  namedStrictObject("SaveVerificationProfileRequest", { ...fields, version: z.optional(Version) }),
+  { brand: "Ada's shop", countries: ["GB", "US"], guard: "block" },
+);
 export type SaveVerificationProfileRequest = z.infer<typeof SaveVerificationProfileRequest>;
 
 export const VerificationProfileParams = z.object({ name: ProfileName });

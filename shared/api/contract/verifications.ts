@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { typedCode } from "./plain-text.ts";
@@ -49,8 +49,8 @@ export const Domain = z
     z.meta({ description: "The host name of your page. Browsers fill the code in on this page only." }),
   );
 
-export const StartVerificationRequest = z
-  .strictObject({
+export const StartVerificationRequest = withExample(
+  namedStrictObject("StartVerificationRequest", {
     to: GivenPhoneNumber,
     profile: z._default(ProfileName, "default"),
     channel: z._default(VerificationChannel, "sms"),
@@ -69,11 +69,9 @@ export const StartVerificationRequest = z
     metadata: messageDetails.metadata,
     appHash: z.optional(AppHash),
     domain: z.optional(Domain),
-  })
-  .register(z.globalRegistry, {
-    id: "StartVerificationRequest",
-    examples: [{ to: "15005550007", senderId: "ADASHOP", ip: "203.0.113.7" }],
-  });
+  }),
+  { to: "15005550007", senderId: "ADASHOP", ip: "203.0.113.7" },
+);
 export type StartVerificationRequest = z.infer<typeof StartVerificationRequest>;
 
 export const VerificationStatus = about(
@@ -149,17 +147,19 @@ export const VerificationCheck = namedObject("VerificationCheck", {
 export type VerificationCheck = z.infer<typeof VerificationCheck>;
 
 export const ResendVerificationRequest = z.prefault(
-  z
-    .strictObject({ channel: z._default(VerificationChannel, "sms") })
-    .register(z.globalRegistry, { id: "ResendVerificationRequest", examples: [{ channel: "sms" }] }),
+  withExample(
+    namedStrictObject("ResendVerificationRequest", { channel: z._default(VerificationChannel, "sms") }),
+    { channel: "sms" },
+  ),
   {},
 );
 
-export const VerificationOutcome = z
-  .strictObject({
+export const VerificationOutcome = withExample(
+  namedStrictObject("VerificationOutcome", {
     outcome: namedEnum("ReportedVerificationOutcome", ["approved", "failed"]),
-  })
-  .register(z.globalRegistry, { id: "VerificationOutcome", examples: [{ outcome: "approved" }] });
+  }),
+  { outcome: "approved" },
+);
 export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
 
 export const VerificationsQuery = z.safeExtend(PageQuery, {

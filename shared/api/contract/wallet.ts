@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { notNull } from "./validation.ts";
@@ -16,11 +16,12 @@ export const Amount = z.number().check(
 const amountDescription = "With at most the decimals of the gateway's currency.";
 
 export const TopUpRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("TopUpRequest", {
       amount: about(notNull(z._default(Amount, 10)), amountDescription),
-    })
-    .register(z.globalRegistry, { id: "TopUpRequest", examples: [{ amount: 5 }] }),
+    }),
+    { amount: 5 },
+  ),
   {},
 );
 export type TopUpRequest = z.infer<typeof TopUpRequest>;
@@ -50,8 +51,8 @@ export const Wallet = namedObject("Wallet", {
 export type Wallet = z.infer<typeof Wallet>;
 
 /** Fields that are not there stay as they are. */
-export const UpdateWalletRequest = z
-  .strictObject({
+export const UpdateWalletRequest = withExample(
+  namedStrictObject("UpdateWalletRequest", {
     dailySpendCap: about(
       z.nullish(Amount),
       `${amountDescription} At most what the operator allows; holds from the next message on. ` +
@@ -66,11 +67,9 @@ export const UpdateWalletRequest = z
       "With `true`, sends end with `SENDING_PAUSED`, campaigns stop, and scheduled messages that become due fail and are " +
         "refunded. With `false`, sending resumes; failed messages stay failed. An API key cannot resume it.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "UpdateWalletRequest",
-    examples: [{ dailySpendCap: 25, lowBalanceThreshold: 10 }],
-  });
+  }),
+  { dailySpendCap: 25, lowBalanceThreshold: 10 },
+);
 export type UpdateWalletRequest = z.infer<typeof UpdateWalletRequest>;
 
 /** The types of movements that the operator of the gateway makes. */

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about, namedEnum, namedObject } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { EventName, WebhookEvent } from "./events.ts";
 import { EndpointUrl, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
@@ -16,25 +16,27 @@ const Events = z
     description: "The events that the endpoint gets; by default `message.sent` and `message.failed`.",
   });
 
-export const CreateWebhookRequest = z
-  .strictObject({ url: EndpointUrl, events: z._default(Events, ["message.sent", "message.failed"]) })
-  .register(z.globalRegistry, {
-    id: "CreateWebhookRequest",
-    examples: [{ url: "https://shop.example/sms-events" }],
-  });
+export const CreateWebhookRequest = withExample(
+  namedStrictObject("CreateWebhookRequest", {
+    url: EndpointUrl,
+    events: z._default(Events, ["message.sent", "message.failed"]),
+  }),
+  { url: "https://shop.example/sms-events" },
+);
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
 /** Fields that are not there stay as they are. */
-export const UpdateWebhookRequest = z
-  .strictObject({
+export const UpdateWebhookRequest = withExample(
+  namedStrictObject("UpdateWebhookRequest", {
     url: z.optional(EndpointUrl),
     events: z.optional(Events),
     enabled: about(
       z.optional(z.boolean()),
       "Whether the endpoint is called. Enabling it again clears the reason why it was disabled.",
     ),
-  })
-  .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
+  }),
+  { enabled: true },
+);
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
 export const DisabledReason = about(
