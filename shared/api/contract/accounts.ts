@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { asciiEmail, Email } from "./email-addresses.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { Scope } from "./scopes.ts";
@@ -21,61 +21,56 @@ export const Password = about(
 );
 export const Name = text(100);
 
-export const RegisterRequest = z
-  .object({
+export const RegisterRequest = withExample(
+  namedObject("RegisterRequest", {
     email: Email,
     password: Password,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
     organizationName: about(z.optional(Name), "The email when there is none."),
-  })
-  .register(z.globalRegistry, {
-    id: "RegisterRequest",
-    examples: [{ email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" }],
-  });
+  }),
+  { email: "ada@example.com", password: "correct horse", organizationName: "Ada's shop" },
+);
 export type RegisterRequest = z.infer<typeof RegisterRequest>;
 
 /** The password has no minimum here: a password that registration would reject is simply wrong. */
-export const LoginRequest = z
-  .object({
+export const LoginRequest = withExample(
+  namedObject("LoginRequest", {
     email: z.string().check(z.maxLength(254, { abort: true }), z.overwrite(asciiEmail), z.toLowerCase()),
     password: z.string().check(z.maxLength(1_000)),
     code: z.optional(SecondFactorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "LoginRequest",
-    examples: [{ email: "ada@example.com", password: "correct horse" }],
-  });
+  }),
+  { email: "ada@example.com", password: "correct horse" },
+);
 export type LoginRequest = z.infer<typeof LoginRequest>;
 
-export const User = z
-  .object({
-    id: idSchema("usr"),
-    email: z.string(),
-    emailVerified: about(z.optional(z.literal(true)), "Present once the user has verified the email."),
-    firstName: z.optional(z.string()),
-    lastName: z.optional(z.string()),
-    secondFactor: about(z.boolean(), "Whether they need a code to log in, beside the password."),
-    createdAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "User" });
+export const User = namedObject("User", {
+  id: idSchema("usr"),
+  email: z.string(),
+  emailVerified: about(z.optional(z.literal(true)), "Present once the user has verified the email."),
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
+  secondFactor: about(z.boolean(), "Whether they need a code to log in, beside the password."),
+  createdAt: Timestamp,
+});
 export type User = z.infer<typeof User>;
 
-export const Organization = z
-  .object({ id: idSchema("org"), name: z.string(), secondFactorRequired: z.boolean(), createdAt: Timestamp })
-  .register(z.globalRegistry, { id: "Organization" });
+export const Organization = namedObject("Organization", {
+  id: idSchema("org"),
+  name: z.string(),
+  secondFactorRequired: z.boolean(),
+  createdAt: Timestamp,
+});
 export type Organization = z.infer<typeof Organization>;
 
-export const Account = z
-  .object({
-    user: User,
-    organization: Organization,
-    scopes: about(
-      z.optional(z.array(Scope)),
-      "The scopes of the credential, in the response of `GET /v1/auth/me`.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Account" });
+export const Account = namedObject("Account", {
+  user: User,
+  organization: Organization,
+  scopes: about(
+    z.optional(z.array(Scope)),
+    "The scopes of the credential, in the response of `GET /v1/auth/me`.",
+  ),
+});
 export type Account = z.infer<typeof Account>;
 
 export const Session = z
@@ -87,50 +82,46 @@ export const Session = z
   .register(z.globalRegistry, { id: "Session" });
 export type Session = z.infer<typeof Session>;
 
-export const ReauthenticateRequest = z
-  .object({ password: OwnPassword, code: z.optional(SecondFactorCode) })
-  .register(z.globalRegistry, { id: "ReauthenticateRequest", examples: [{ password: "correct horse" }] });
+export const ReauthenticateRequest = withExample(
+  namedObject("ReauthenticateRequest", { password: OwnPassword, code: z.optional(SecondFactorCode) }),
+  { password: "correct horse" },
+);
 export type ReauthenticateRequest = z.infer<typeof ReauthenticateRequest>;
 
-export const Reauthenticated = z
-  .object({
-    reauthenticated: z.literal(true),
-    validUntil: about(
-      Timestamp.clone(),
-      "Until then this session may use operations that require a recent password.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Reauthenticated" });
+export const Reauthenticated = namedObject("Reauthenticated", {
+  reauthenticated: z.literal(true),
+  validUntil: about(
+    Timestamp.clone(),
+    "Until then this session may use operations that require a recent password.",
+  ),
+});
 export type Reauthenticated = z.infer<typeof Reauthenticated>;
 
-export const LoggedOut = z
-  .object({ loggedOut: z.literal(true) })
-  .register(z.globalRegistry, { id: "LoggedOut" });
+export const LoggedOut = namedObject("LoggedOut", { loggedOut: z.literal(true) });
 export type LoggedOut = z.infer<typeof LoggedOut>;
 
-export const ActiveSession = z
-  .object({
-    id: idSchema("ses"),
-    current: about(z.optional(z.literal(true)), "Present on the session of this request."),
-    userAgent: about(
-      z.optional(z.string()),
-      "The browser or program that logged in, as its `User-Agent` names it.",
-    ),
-    createdAt: Timestamp,
-    lastUsedAt: about(z.optional(Timestamp), "To five minutes. Absent for a session with a token."),
-    expiresAt: about(
-      Timestamp.clone(),
-      "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "ActiveSession" });
+export const ActiveSession = namedObject("ActiveSession", {
+  id: idSchema("ses"),
+  current: about(z.optional(z.literal(true)), "Present on the session of this request."),
+  userAgent: about(
+    z.optional(z.string()),
+    "The browser or program that logged in, as its `User-Agent` names it.",
+  ),
+  createdAt: Timestamp,
+  lastUsedAt: about(z.optional(Timestamp), "To five minutes. Absent for a session with a token."),
+  expiresAt: about(
+    Timestamp.clone(),
+    "When it ends. Until 12 hours after the login, requests renew the session of a browser.",
+  ),
+});
 export type ActiveSession = z.infer<typeof ActiveSession>;
 
 export const SessionParams = z.object({ id: idSchema("ses") });
 
-export const DeletedSession = z
-  .object({ id: idSchema("ses"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedSession" });
+export const DeletedSession = namedObject("DeletedSession", {
+  id: idSchema("ses"),
+  deleted: z.literal(true),
+});
 
 /** The HTML of a page. */
 export const AccountPage = z.string();
@@ -150,53 +141,41 @@ export const EmailToken = about(
 export const exampleEmailToken = `usr_${"0".repeat(26)}.${"A".repeat(43)}`;
 
 /** Confirms that an email will be sent, if there is a reason for one. */
-export const EmailRequested = z
-  .object({ requested: z.literal(true) })
-  .register(z.globalRegistry, { id: "EmailRequested" });
+export const EmailRequested = namedObject("EmailRequested", { requested: z.literal(true) });
 export type EmailRequested = z.infer<typeof EmailRequested>;
 
-export const VerifyEmailRequest = z
-  .object({
+export const VerifyEmailRequest = withExample(
+  namedObject("VerifyEmailRequest", {
     token: EmailToken,
     password: about(z.string().check(z.maxLength(1_000)), "The password of the account."),
-  })
-  .register(z.globalRegistry, {
-    id: "VerifyEmailRequest",
-    examples: [{ token: exampleEmailToken, password: "correct horse" }],
-  });
+  }),
+  { token: exampleEmailToken, password: "correct horse" },
+);
 export type VerifyEmailRequest = z.infer<typeof VerifyEmailRequest>;
 
-export const PasswordResetRequest = z
-  .object({ email: Email })
-  .register(z.globalRegistry, { id: "PasswordResetRequest", examples: [{ email: "ada@example.com" }] });
+export const PasswordResetRequest = withExample(namedObject("PasswordResetRequest", { email: Email }), {
+  email: "ada@example.com",
+});
 export type PasswordResetRequest = z.infer<typeof PasswordResetRequest>;
 
-export const ResetPasswordRequest = z
-  .object({ token: EmailToken, password: Password })
-  .register(z.globalRegistry, {
-    id: "ResetPasswordRequest",
-    examples: [{ token: exampleEmailToken, password: "correct horse" }],
-  });
+export const ResetPasswordRequest = withExample(
+  namedObject("ResetPasswordRequest", { token: EmailToken, password: Password }),
+  { token: exampleEmailToken, password: "correct horse" },
+);
 export type ResetPasswordRequest = z.infer<typeof ResetPasswordRequest>;
 
-export const ChangePasswordRequest = z
-  .object({
+export const ChangePasswordRequest = withExample(
+  namedObject("ChangePasswordRequest", {
     currentPassword: z.string().check(z.maxLength(1_000)),
     newPassword: Password,
     code: z.optional(SecondFactorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "ChangePasswordRequest",
-    examples: [{ currentPassword: "correct horse", newPassword: "correct horse battery" }],
-  });
+  }),
+  { currentPassword: "correct horse", newPassword: "correct horse battery" },
+);
 export type ChangePasswordRequest = z.infer<typeof ChangePasswordRequest>;
 
-export const ChangedPassword = z
-  .object({ changed: z.literal(true) })
-  .register(z.globalRegistry, { id: "ChangedPassword" });
+export const ChangedPassword = namedObject("ChangedPassword", { changed: z.literal(true) });
 export type ChangedPassword = z.infer<typeof ChangedPassword>;
 
-export const VerifiedEmail = z
-  .object({ email: z.string(), verified: z.literal(true) })
-  .register(z.globalRegistry, { id: "VerifiedEmail" });
+export const VerifiedEmail = namedObject("VerifiedEmail", { email: z.string(), verified: z.literal(true) });
 export type VerifiedEmail = z.infer<typeof VerifiedEmail>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { SendLimits, SendLimitsRequest } from "./key-limits.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { allScopes, Scope } from "./scopes.ts";
@@ -21,8 +21,8 @@ const AllowedAddresses = z
   .check(z.minLength(1), z.maxLength(50));
 
 export const CreateApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("CreateApiKeyRequest", {
       name: about(z.optional(text(100)), "A description of the key, in your own words."),
       scopes: about(
         notNull(z.optional(Scopes)),
@@ -51,84 +51,87 @@ export const CreateApiKeyRequest = z.prefault(
         "Whether to create a test key. Its messages are free and go to no phone. A test key has at most the scopes " +
           "`send`, `read` and `webhooks`, which it has by default. See the [guide](/docs/guides/test-numbers).",
       ),
-    })
-    .register(z.globalRegistry, { id: "CreateApiKeyRequest", examples: [{ name: "server" }] }),
+    }),
+    { name: "server" },
+  ),
   {},
 );
 export type CreateApiKeyRequest = z.infer<typeof CreateApiKeyRequest>;
 
 export const ApiKeyParams = z.object({ id: idSchema("key") });
 
-export const UpdateApiKeyRequest = z
-  .strictObject({ limits: SendLimitsRequest })
-  .register(z.globalRegistry, { id: "UpdateApiKeyRequest", examples: [{ limits: { dailyBudget: 10 } }] });
+export const UpdateApiKeyRequest = withExample(
+  namedStrictObject("UpdateApiKeyRequest", { limits: SendLimitsRequest }),
+  { limits: { dailyBudget: 10 } },
+);
 export type UpdateApiKeyRequest = z.infer<typeof UpdateApiKeyRequest>;
 
 export const RotateApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("RotateApiKeyRequest", {
       overlapHours: about(
         notNull(z._default(z.int().check(z.gte(0), z.lte(168)), 24)),
         "How long the old key still works. With 0 it is disabled immediately, and if a person rotates it, so are " +
           "the keys that were made with it.",
       ),
-    })
-    .register(z.globalRegistry, { id: "RotateApiKeyRequest", examples: [{ overlapHours: 24 }] }),
+    }),
+    { overlapHours: 24 },
+  ),
   {},
 );
 export type RotateApiKeyRequest = z.infer<typeof RotateApiKeyRequest>;
 
 export const DisableApiKeyRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("DisableApiKeyRequest", {
       descendants: about(
         z._default(z.boolean(), true),
         "Whether the keys that were made with it are disabled too, and those made with them. This includes its " +
           "replacement if the key rotated itself.",
       ),
-    })
-    .register(z.globalRegistry, { id: "DisableApiKeyRequest", examples: [{ descendants: false }] }),
+    }),
+    { descendants: false },
+  ),
   {},
 );
 export type DisableApiKeyRequest = z.infer<typeof DisableApiKeyRequest>;
 
 export const RevokeAllApiKeysRequest = z.prefault(
-  z
-    .strictObject({
+  withExample(
+    namedStrictObject("RevokeAllApiKeysRequest", {
       exceptCalling: about(z._default(z.boolean(), false), "Whether the key that makes this call stays."),
-    })
-    .register(z.globalRegistry, { id: "RevokeAllApiKeysRequest", examples: [{ exceptCalling: true }] }),
+    }),
+    { exceptCalling: true },
+  ),
   {},
 );
 export type RevokeAllApiKeysRequest = z.infer<typeof RevokeAllApiKeysRequest>;
 
-export const ApiKey = z
-  .object({
-    id: idSchema("key"),
-    name: z.optional(z.string()),
-    hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
-    status: z.enum(["active", "disabled", "expired"]).register(z.globalRegistry, { id: "ApiKeyStatus" }),
-    test: about(z.optional(z.literal(true)), "Present for a test key."),
-    scopes: about(z.array(Scope), "The operations that it may use."),
-    allowedAddresses: about(
-      z.optional(z.array(z.string())),
-      "Where it may be used from; absent where that is anywhere.",
-    ),
-    limits: about(z.optional(SendLimits), "Its limits on the messages that it sends, if it has any."),
-    spentToday: about(z.optional(z.number()), "In a list, what counts against its daily budget today (UTC)."),
-    createdAt: Timestamp,
-    createdBy: about(
-      z.object({
-        type: z.enum(["user", "apiKey"]).register(z.globalRegistry, { id: "CredentialType" }),
-        id: z.union([idSchema("usr"), idSchema("key")]),
-      }),
-      "The credential that created it.",
-    ),
-    expiresAt: z.optional(Timestamp),
-    lastUsedAt: about(z.optional(Timestamp), "To the hour; absent while it was not used."),
-    disabledAt: z.optional(Timestamp),
-  })
-  .register(z.globalRegistry, { id: "ApiKey" });
+export const ApiKey = namedObject("ApiKey", {
+  id: idSchema("key"),
+  name: z.optional(z.string()),
+  hint: about(z.string(), "The first characters of the secret, enough to recognize the key."),
+  status: namedEnum("ApiKeyStatus", ["active", "disabled", "expired"]),
+  test: about(z.optional(z.literal(true)), "Present for a test key."),
+  scopes: about(z.array(Scope), "The operations that it may use."),
+  allowedAddresses: about(
+    z.optional(z.array(z.string())),
+    "Where it may be used from; absent where that is anywhere.",
+  ),
+  limits: about(z.optional(SendLimits), "Its limits on the messages that it sends, if it has any."),
+  spentToday: about(z.optional(z.number()), "In a list, what counts against its daily budget today (UTC)."),
+  createdAt: Timestamp,
+  createdBy: about(
+    z.object({
+      type: namedEnum("CredentialType", ["user", "apiKey"]),
+      id: z.union([idSchema("usr"), idSchema("key")]),
+    }),
+    "The credential that created it.",
+  ),
+  expiresAt: z.optional(Timestamp),
+  lastUsedAt: about(z.optional(Timestamp), "To the hour; absent while it was not used."),
+  disabledAt: z.optional(Timestamp),
+});
 export type ApiKey = z.infer<typeof ApiKey>;
 
 /** The only response that ever carries the secret. */
@@ -152,13 +155,13 @@ export const DisabledApiKey = z
   .register(z.globalRegistry, { id: "DisabledApiKey" });
 export type DisabledApiKey = z.infer<typeof DisabledApiKey>;
 
-export const DeletedApiKey = z
-  .object({ id: idSchema("key"), deleted: z.literal(true), webhooks: CalledWebhooks })
-  .register(z.globalRegistry, { id: "DeletedApiKey" });
+export const DeletedApiKey = namedObject("DeletedApiKey", {
+  id: idSchema("key"),
+  deleted: z.literal(true),
+  webhooks: CalledWebhooks,
+});
 
-export const RevokedApiKeys = z
-  .object({
-    count: about(z.int(), "How many keys this call has disabled."),
-  })
-  .register(z.globalRegistry, { id: "RevokedApiKeys" });
+export const RevokedApiKeys = namedObject("RevokedApiKeys", {
+  count: about(z.int(), "How many keys this call has disabled."),
+});
 export type RevokedApiKeys = z.infer<typeof RevokedApiKeys>;

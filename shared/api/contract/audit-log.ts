@@ -1,17 +1,21 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
 const AuditActor = z
   .discriminatedUnion("type", [
-    z
-      .object({ type: z.literal("user"), userId: idSchema("usr"), sessionId: z.optional(z.string()) })
-      .register(z.globalRegistry, { id: "AuditUser" }),
-    z
-      .object({ type: z.literal("apiKey"), keyId: idSchema("key"), userId: idSchema("usr") })
-      .register(z.globalRegistry, { id: "AuditApiKey" }),
-    z.object({ type: z.literal("operator") }).register(z.globalRegistry, { id: "AuditOperator" }),
+    namedObject("AuditUser", {
+      type: z.literal("user"),
+      userId: idSchema("usr"),
+      sessionId: z.optional(z.string()),
+    }),
+    namedObject("AuditApiKey", {
+      type: z.literal("apiKey"),
+      keyId: idSchema("key"),
+      userId: idSchema("usr"),
+    }),
+    namedObject("AuditOperator", { type: z.literal("operator") }),
   ])
   .register(z.globalRegistry, {
     id: "AuditActor",
@@ -21,24 +25,22 @@ const AuditActor = z
 
 const Facts = z.record(z.string(), z.unknown());
 
-export const AuditEntry = z
-  .object({
-    id: idSchema("aud"),
-    createdAt: Timestamp,
-    actor: AuditActor,
-    action: about(z.string(), "The operation, as its method and path, or the operator's command."),
-    subject: about(z.optional(Facts), "The resource, by the ids in the path."),
-    sourceAddress: about(z.optional(z.string()), "The address that the request came from."),
-    requestId: about(z.optional(z.string()), "The `X-Request-Id` of the response."),
-    outcome: z.enum(["done", "refused", "unknown"]).register(z.globalRegistry, {
-      id: "AuditOutcome",
-      description: "`refused` has changed nothing; of `unknown`, look at what it was about.",
-    }),
-    errorCode: about(z.optional(z.string()), "The error code of the response."),
-    before: about(z.optional(Facts), "How what it was about was before, without secrets."),
-    after: about(z.optional(Facts), "How what it was about was after it, without secrets."),
-  })
-  .register(z.globalRegistry, { id: "AuditEntry" });
+export const AuditEntry = namedObject("AuditEntry", {
+  id: idSchema("aud"),
+  createdAt: Timestamp,
+  actor: AuditActor,
+  action: about(z.string(), "The operation, as its method and path, or the operator's command."),
+  subject: about(z.optional(Facts), "The resource, by the ids in the path."),
+  sourceAddress: about(z.optional(z.string()), "The address that the request came from."),
+  requestId: about(z.optional(z.string()), "The `X-Request-Id` of the response."),
+  outcome: about(
+    namedEnum("AuditOutcome", ["done", "refused", "unknown"]),
+    "`refused` has changed nothing; of `unknown`, look at what it was about.",
+  ),
+  errorCode: about(z.optional(z.string()), "The error code of the response."),
+  before: about(z.optional(Facts), "How what it was about was before, without secrets."),
+  after: about(z.optional(Facts), "How what it was about was after it, without secrets."),
+});
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
 export const AuditLogQuery = z.safeExtend(PageQuery, {

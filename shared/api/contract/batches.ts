@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, ErrorDetail, idSchema } from "./primitives.ts";
 import { Language, SendSmsRequest } from "./sms.ts";
@@ -34,8 +34,8 @@ export const BatchMessage = z
   .register(z.globalRegistry, { id: "BatchMessage" });
 export type BatchMessage = z.infer<typeof BatchMessage>;
 
-export const SendBatchRequest = z
-  .strictObject({
+export const SendBatchRequest = withExample(
+  namedStrictObject("SendBatchRequest", {
     messages: about(z.array(BatchMessage).check(...batchSize), "1 to 1,000 messages."),
     defaults: z.optional(BatchDefaults),
     mode: notNull(z._default(z.enum(["each", "all"]), "each")).register(z.globalRegistry, {
@@ -45,58 +45,48 @@ export const SendBatchRequest = z
         "none, and has at most 48 messages, or 32 if one has `scheduledAt`. If one is rejected, the response is its error, with the `index` of each in `details`.",
     }),
     test: SendSmsRequest.shape.test,
-  })
-  .register(z.globalRegistry, {
-    id: "SendBatchRequest",
-    examples: [
-      {
-        defaults: { senderId: "ADASHOP", messageType: "transactional" },
-        messages: [
-          { to: "15005550000", message: "Your order 1001 is on its way" },
-          { to: "15005550007", message: "Your order 1002 is on its way" },
-        ],
-      },
+  }),
+  {
+    defaults: { senderId: "ADASHOP", messageType: "transactional" },
+    messages: [
+      { to: "15005550000", message: "Your order 1001 is on its way" },
+      { to: "15005550007", message: "Your order 1002 is on its way" },
     ],
-  });
+  },
+);
 export type SendBatchRequest = z.infer<typeof SendBatchRequest>;
 
-export const BatchResult = z
-  .object({
-    index: about(z.int(), "The position in `messages`, from 0."),
-    id: about(z.optional(idSchema("msg")), "Present if it was accepted."),
-    code: about(
-      z.optional(z.string()),
-      "The code of the error that a single send would get. Present if it was rejected.",
-    ),
-    message: z.optional(z.string()),
-    details: about(
-      z.optional(z.array(ErrorDetail)),
-      "The first fields of the message that are wrong, if it is not valid.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "BatchResult" });
+export const BatchResult = namedObject("BatchResult", {
+  index: about(z.int(), "The position in `messages`, from 0."),
+  id: about(z.optional(idSchema("msg")), "Present if it was accepted."),
+  code: about(
+    z.optional(z.string()),
+    "The code of the error that a single send would get. Present if it was rejected.",
+  ),
+  message: z.optional(z.string()),
+  details: about(
+    z.optional(z.array(ErrorDetail)),
+    "The first fields of the message that are wrong, if it is not valid.",
+  ),
+});
 export type BatchResult = z.infer<typeof BatchResult>;
 
-export const AcceptedBatch = z
-  .object({
-    id: idSchema("bat"),
-    accepted: z.int(),
-    rejected: z.int(),
-    total: about(z.number(), "The price of all accepted messages."),
-    currency: Currency,
-    results: about(z.array(BatchResult), "One for each message, in their order."),
-  })
-  .register(z.globalRegistry, { id: "AcceptedBatch" });
+export const AcceptedBatch = namedObject("AcceptedBatch", {
+  id: idSchema("bat"),
+  accepted: z.int(),
+  rejected: z.int(),
+  total: about(z.number(), "The price of all accepted messages."),
+  currency: Currency,
+  results: about(z.array(BatchResult), "One for each message, in their order."),
+});
 export type AcceptedBatch = z.infer<typeof AcceptedBatch>;
 
-export const BatchEstimate = z
-  .object({
-    segments: z.int(),
-    total: z.number(),
-    currency: Currency,
-    balance: about(z.number(), "Always 0 for test messages."),
-    isCovered: about(z.boolean(), "Whether the balance covers the batch now."),
-    rejected: about(z.array(BatchResult), "The messages that have no price, which are not in the sums."),
-  })
-  .register(z.globalRegistry, { id: "BatchEstimate" });
+export const BatchEstimate = namedObject("BatchEstimate", {
+  segments: z.int(),
+  total: z.number(),
+  currency: Currency,
+  balance: about(z.number(), "Always 0 for test messages."),
+  isCovered: about(z.boolean(), "Whether the balance covers the batch now."),
+  rejected: about(z.array(BatchResult), "The messages that have no price, which are not in the sums."),
+});
 export type BatchEstimate = z.infer<typeof BatchEstimate>;

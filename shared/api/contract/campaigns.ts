@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Tag } from "./contacts.ts";
 import {
   Currency,
@@ -121,18 +121,23 @@ export const UpdateCampaignRequest = z
   });
 export type UpdateCampaignRequest = z.infer<typeof UpdateCampaignRequest>;
 
-export const CampaignStatus = z
-  .enum(["draft", "scheduled", "sending", "paused", "completed", "cancelled", "failed"])
-  .register(z.globalRegistry, {
-    id: "CampaignStatus",
-    description:
-      "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
-      "`completed`. `paused`, `cancelled` and `failed` campaigns accept no more messages; messages that were already " +
-      "accepted are still sent. `paused` and `failed` campaigns can continue.",
-  });
+export const CampaignStatus = about(
+  namedEnum("CampaignStatus", [
+    "draft",
+    "scheduled",
+    "sending",
+    "paused",
+    "completed",
+    "cancelled",
+    "failed",
+  ]),
+  "`draft` until it is launched, `scheduled` until its time, `sending` until all its messages are final, then " +
+    "`completed`. `paused`, `cancelled` and `failed` campaigns accept no more messages; messages that were already " +
+    "accepted are still sent. `paused` and `failed` campaigns can continue.",
+);
 
-export const CampaignErrorCode = z
-  .enum([
+export const CampaignErrorCode = about(
+  namedEnum("CampaignErrorCode", [
     "INSUFFICIENT_BALANCE",
     "WALLET_MISSING",
     "ORGANIZATION_SUSPENDED",
@@ -140,63 +145,58 @@ export const CampaignErrorCode = z
     "EMAIL_NOT_VERIFIED",
     "KYC_REQUIRED",
     "SENDER_ID_NOT_APPROVED",
-  ])
-  .register(z.globalRegistry, {
-    id: "CampaignErrorCode",
-    description:
-      "Why a campaign failed. When it is launched again, it continues after the last contact that it reached.",
-  });
+  ]),
+  "Why a campaign failed. When it is launched again, it continues after the last contact that it reached.",
+);
 export type CampaignErrorCode = z.infer<typeof CampaignErrorCode>;
 
-const CampaignProgress = z
-  .object({
-    accepted: about(
-      z.int(),
-      "Messages that were accepted and paid so far; the other counts of messages are of these.",
-    ),
-    queued: z.int(),
-    sent: z.int(),
-    failed: z.int(),
-    delivered: about(z.int(), "Those that their phones got, as receipts say."),
-    undelivered: about(z.int(), "Those that were sent and that their phones did not get."),
-    receiptRate: about(
-      z.nullable(z.number().check(z.gte(0), z.lte(1))),
-      "The share of the delivered among those that were delivered or not; null while there are none.",
-    ),
-    skipped: about(
-      z.object({
-        optedOut: z.int(),
-        unrenderable: about(
-          z.int(),
-          "A placeholder of the text has no value for them, or their text became too long.",
-        ),
-        unknown: about(z.int(), "Contacts of `contactIds` that do not exist."),
-        destinationNotAllowed: about(
-          z.optional(z.int()),
-          "No messages are sent to numbers like theirs from here. Absent where there are none.",
-        ),
-        destinationNotPriced: about(
-          z.optional(z.int()),
-          "There is no price for numbers like theirs. Absent where there are none.",
-        ),
-        recipientRateExceeded: about(
-          z.optional(z.int()),
-          "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
-        ),
-        senderNotAllowed: about(
-          z.optional(z.int()),
-          "Networks of their countries accept no letters as the sender. Absent where there are none.",
-        ),
-      }),
-      "Contacts that got no message.",
-    ),
-    charged: about(
-      z.number(),
-      "The total price of the accepted messages. Refunds for failed messages are not subtracted.",
-    ),
-    currency: Currency,
-  })
-  .register(z.globalRegistry, { id: "CampaignProgress" });
+const CampaignProgress = namedObject("CampaignProgress", {
+  accepted: about(
+    z.int(),
+    "Messages that were accepted and paid so far; the other counts of messages are of these.",
+  ),
+  queued: z.int(),
+  sent: z.int(),
+  failed: z.int(),
+  delivered: about(z.int(), "Those that their phones got, as receipts say."),
+  undelivered: about(z.int(), "Those that were sent and that their phones did not get."),
+  receiptRate: about(
+    z.nullable(z.number().check(z.gte(0), z.lte(1))),
+    "The share of the delivered among those that were delivered or not; null while there are none.",
+  ),
+  skipped: about(
+    z.object({
+      optedOut: z.int(),
+      unrenderable: about(
+        z.int(),
+        "A placeholder of the text has no value for them, or their text became too long.",
+      ),
+      unknown: about(z.int(), "Contacts of `contactIds` that do not exist."),
+      destinationNotAllowed: about(
+        z.optional(z.int()),
+        "No messages are sent to numbers like theirs from here. Absent where there are none.",
+      ),
+      destinationNotPriced: about(
+        z.optional(z.int()),
+        "There is no price for numbers like theirs. Absent where there are none.",
+      ),
+      recipientRateExceeded: about(
+        z.optional(z.int()),
+        "Their numbers have got as much marketing of yours as they may get in a day. Absent where there are none.",
+      ),
+      senderNotAllowed: about(
+        z.optional(z.int()),
+        "Networks of their countries accept no letters as the sender. Absent where there are none.",
+      ),
+    }),
+    "Contacts that got no message.",
+  ),
+  charged: about(
+    z.number(),
+    "The total price of the accepted messages. Refunds for failed messages are not subtracted.",
+  ),
+  currency: Currency,
+});
 
 export const CampaignParams = z.object({ id: idSchema("cmp") });
 
@@ -207,59 +207,52 @@ export const LaunchQuery = z.strictObject({
   ),
 });
 
-export const Campaign = z
-  .object({
-    id: idSchema("cmp"),
-    name: z.string(),
-    status: CampaignStatus,
-    errorCode: z.optional(CampaignErrorCode),
-    message: z.string(),
-    templateId: z.optional(idSchema("tpl")),
-    audience: z.object({
-      contactIds: z.optional(z.array(idSchema("con"))),
-      tags: z.optional(z.array(z.string())),
-      all: z.optional(z.literal(true)),
-    }),
-    senderId: z.string(),
-    from: z.optional(z.string()),
-    language: Language,
-    messageType: MessageType,
-    expiresInSeconds: z.optional(ExpiresInSeconds),
-    progress: CampaignProgress,
-    version: Version,
-    createdAt: Timestamp,
-    scheduledAt: z.optional(Timestamp),
-    startedAt: z.optional(Timestamp),
-    waitsUntil: about(
-      z.optional(Timestamp),
-      "Present while the daily spend cap, or the operator's daily limit for a destination, pauses the campaign. It " +
-        "continues by itself at this time, or within 15 minutes after the limit is raised.",
-    ),
-    endedAt: z.optional(Timestamp),
-  })
-  .register(z.globalRegistry, { id: "Campaign" });
+export const Campaign = namedObject("Campaign", {
+  id: idSchema("cmp"),
+  name: z.string(),
+  status: CampaignStatus,
+  errorCode: z.optional(CampaignErrorCode),
+  message: z.string(),
+  templateId: z.optional(idSchema("tpl")),
+  audience: z.object({
+    contactIds: z.optional(z.array(idSchema("con"))),
+    tags: z.optional(z.array(z.string())),
+    all: z.optional(z.literal(true)),
+  }),
+  senderId: z.string(),
+  from: z.optional(z.string()),
+  language: Language,
+  messageType: MessageType,
+  expiresInSeconds: z.optional(ExpiresInSeconds),
+  progress: CampaignProgress,
+  version: Version,
+  createdAt: Timestamp,
+  scheduledAt: z.optional(Timestamp),
+  startedAt: z.optional(Timestamp),
+  waitsUntil: about(
+    z.optional(Timestamp),
+    "Present while the daily spend cap, or the operator's daily limit for a destination, pauses the campaign. It " +
+      "continues by itself at this time, or within 15 minutes after the limit is raised.",
+  ),
+  endedAt: z.optional(Timestamp),
+});
 export type Campaign = z.infer<typeof Campaign>;
 
-export const DeletedCampaign = z
-  .object({ id: idSchema("cmp"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedCampaign" });
+export const DeletedCampaign = namedObject("DeletedCampaign", {
+  id: idSchema("cmp"),
+  deleted: z.literal(true),
+});
 
-const RecipientStatus = z
-  .enum(["pending", "delivered", "undelivered", "failed", "skipped"])
-  .register(z.globalRegistry, {
-    id: "RecipientStatus",
-    description:
-      "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
-  });
+const RecipientStatus = about(
+  namedEnum("RecipientStatus", ["pending", "delivered", "undelivered", "failed", "skipped"]),
+  "`pending` while the message is queued, and once it was sent until a delivery receipt arrives.",
+);
 
-export const RecipientOutcome = z
-  .enum([...RecipientStatus.options, "replied", "opted_out"])
-  .register(z.globalRegistry, {
-    id: "RecipientOutcome",
-    description:
-      "`replied` and `opted_out` are of inbound messages within 7 days after the message: any but STOP, and STOP without a " +
-      "later START. The first 5,000 inbound messages after the start of the campaign are examined.",
-  });
+export const RecipientOutcome = about(
+  namedEnum("RecipientOutcome", [...RecipientStatus.options, "replied", "opted_out"]),
+  "`replied` and `opted_out` are of inbound messages within 7 days after the message: any but STOP, and STOP without a " +
+    "later START. The first 5,000 inbound messages after the start of the campaign are examined.",
+);
 export type RecipientOutcome = z.infer<typeof RecipientOutcome>;
 
 export const RecipientsQuery = z.safeExtend(PageQuery, {
@@ -272,8 +265,8 @@ export const RecipientsQuery = z.safeExtend(PageQuery, {
 });
 export type RecipientsQuery = z.infer<typeof RecipientsQuery>;
 
-export const CampaignRecipient = z
-  .object({
+export const CampaignRecipient = about(
+  namedObject("CampaignRecipient", {
     number: z.optional(z.string()),
     name: z.optional(z.string()),
     contactId: z.optional(idSchema("con")),
@@ -285,11 +278,8 @@ export const CampaignRecipient = z
     ),
     messageId: z.optional(idSchema("msg")),
     reply: z.optional(z.string()),
-  })
-  .register(z.globalRegistry, {
-    id: "CampaignRecipient",
-    description:
-      "`name` and `contactId` are of the contact that has the number now. The `number` is `[removed]` once it was erased, " +
-      "and absent if a skipped contact was deleted. `reply` is the newest text of a person who replied or opted out.",
-  });
+  }),
+  "`name` and `contactId` are of the contact that has the number now. The `number` is `[removed]` once it was erased, " +
+    "and absent if a skipped contact was deleted. `reply` is the newest text of a person who replied or opted out.",
+);
 export type CampaignRecipient = z.infer<typeof CampaignRecipient>;

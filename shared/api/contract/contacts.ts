@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, withExample } from "./about.ts";
 import { GivenPhoneNumber, PhoneNumber } from "./phone-numbers.ts";
 import {
   ErrorDetail,
@@ -69,26 +69,22 @@ const OptedOut = about(
     "opt-out.",
 );
 
-export const CreateContactRequest = z
-  .object({
+export const CreateContactRequest = withExample(
+  namedObject("CreateContactRequest", {
     phoneNumber: GivenPhoneNumber,
     firstName: z.optional(Name),
     lastName: z.optional(Name),
     tags: z._default(Tags, []),
     attributes: z._default(Attributes, {}),
     optedOut: z._default(OptedOut, false),
-  })
-  .register(z.globalRegistry, {
-    id: "CreateContactRequest",
-    examples: [
-      {
-        phoneNumber: "15005550010",
-        firstName: "Grace",
-        tags: ["customers"],
-        attributes: { city: "London" },
-      },
-    ],
-  });
+  }),
+  {
+    phoneNumber: "15005550010",
+    firstName: "Grace",
+    tags: ["customers"],
+    attributes: { city: "London" },
+  },
+);
 export type CreateContactRequest = z.infer<typeof CreateContactRequest>;
 
 export const UpdateContactRequest = z
@@ -111,20 +107,18 @@ export type UpdateContactRequest = z.infer<typeof UpdateContactRequest>;
 
 export const ContactParams = z.object({ id: idSchema("con") });
 
-export const Contact = z
-  .object({
-    id: idSchema("con"),
-    phoneNumber: PhoneNumber,
-    firstName: z.optional(z.string()),
-    lastName: z.optional(z.string()),
-    tags: z.array(z.string()),
-    attributes: z.record(z.string(), z.string()),
-    optedOut: OptedOut,
-    version: Version,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Contact" });
+export const Contact = namedObject("Contact", {
+  id: idSchema("con"),
+  phoneNumber: PhoneNumber,
+  firstName: z.optional(z.string()),
+  lastName: z.optional(z.string()),
+  tags: z.array(z.string()),
+  attributes: z.record(z.string(), z.string()),
+  optedOut: OptedOut,
+  version: Version,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Contact = z.infer<typeof Contact>;
 
 export const ContactsQuery = z.safeExtend(PageQuery, {
@@ -139,24 +133,24 @@ export const ContactsQuery = z.safeExtend(PageQuery, {
 });
 export type ContactsQuery = z.infer<typeof ContactsQuery>;
 
-export const DeletedContact = z
-  .object({ id: idSchema("con"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedContact" });
+export const DeletedContact = namedObject("DeletedContact", {
+  id: idSchema("con"),
+  deleted: z.literal(true),
+});
 
 const columnRule = "must be `firstName`, `lastName` or `attributes.` with the name of an attribute";
 const Column = z
   .string(columnRule)
   .check(z.regex(/^((first|last)Name|attributes\.[A-Za-z][A-Za-z0-9_]{0,31})$/, columnRule));
 
-const OnDuplicate = z.enum(["skip", "update"]).register(z.globalRegistry, {
-  id: "OnDuplicate",
-  description:
-    "Whether a contact that has the number of a row stays as it is (`skip`) or is changed (`update`). Then the names of the " +
+const OnDuplicate = about(
+  namedEnum("OnDuplicate", ["skip", "update"]),
+  "Whether a contact that has the number of a row stays as it is (`skip`) or is changed (`update`). Then the names of the " +
     "row replace its own, and the tags and attributes of the row are added to its own. A row never lifts an opt-out.",
-});
+);
 
-export const ImportContactsRequest = z
-  .object({
+export const ImportContactsRequest = withExample(
+  namedObject("ImportContactsRequest", {
     contacts: about(
       z
         // The rows are checked one by one, so that a bad one does not stop the others.
@@ -175,56 +169,54 @@ export const ImportContactsRequest = z
       "Whether nothing is written. The totals are those of the import, and `results` has only the rows that it would " +
         "not take.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "ImportContactsRequest",
-    examples: [
-      {
-        contacts: [
-          { phoneNumber: "15005550011", firstName: "Edsger" },
-          { phoneNumber: "15005550010", firstName: "Grace" },
-        ],
-      },
+  }),
+  {
+    contacts: [
+      { phoneNumber: "15005550011", firstName: "Edsger" },
+      { phoneNumber: "15005550010", firstName: "Grace" },
     ],
-  });
+  },
+);
 export type ImportContactsRequest = z.infer<typeof ImportContactsRequest>;
 
 const Index = about(z.int(), "The row's place in the request, from 0.");
 
 export const ImportedContact = z
   .discriminatedUnion("status", [
-    z
-      .object({ index: Index, status: z.literal("created"), id: idSchema("con") })
-      .register(z.globalRegistry, { id: "ImportedContactCreated" }),
-    z
-      .object({ index: Index, status: z.literal("updated"), id: idSchema("con") })
-      .register(z.globalRegistry, { id: "ImportedContactUpdated" }),
-    z
-      .object({ index: Index, status: z.literal("duplicate"), phoneNumber: PhoneNumber })
-      .register(z.globalRegistry, {
-        id: "ImportedContactDuplicate",
-        description: "A contact of the organization, or an earlier row, has the number.",
-      }),
-    z
-      .object({
+    namedObject("ImportedContactCreated", {
+      index: Index,
+      status: z.literal("created"),
+      id: idSchema("con"),
+    }),
+    namedObject("ImportedContactUpdated", {
+      index: Index,
+      status: z.literal("updated"),
+      id: idSchema("con"),
+    }),
+    about(
+      namedObject("ImportedContactDuplicate", {
         index: Index,
-        status: z.literal("invalid"),
-        details: z.array(ErrorDetail),
-      })
-      .register(z.globalRegistry, { id: "ImportedContactInvalid" }),
+        status: z.literal("duplicate"),
+        phoneNumber: PhoneNumber,
+      }),
+      "A contact of the organization, or an earlier row, has the number.",
+    ),
+    namedObject("ImportedContactInvalid", {
+      index: Index,
+      status: z.literal("invalid"),
+      details: z.array(ErrorDetail),
+    }),
   ])
   .register(z.globalRegistry, { id: "ImportedContact", description: "The result of one row." });
 export type ImportedContact = z.infer<typeof ImportedContact>;
 
-export const ImportedContacts = z
-  .object({
-    results: about(z.array(ImportedContact), "In the order of the rows."),
-    totals: z.object({
-      created: z.int(),
-      updated: about(z.optional(z.int()), "Absent where there are none."),
-      duplicates: z.int(),
-      invalid: z.int(),
-    }),
-  })
-  .register(z.globalRegistry, { id: "ImportedContacts" });
+export const ImportedContacts = namedObject("ImportedContacts", {
+  results: about(z.array(ImportedContact), "In the order of the rows."),
+  totals: z.object({
+    created: z.int(),
+    updated: about(z.optional(z.int()), "Absent where there are none."),
+    duplicates: z.int(),
+    invalid: z.int(),
+  }),
+});
 export type ImportedContacts = z.infer<typeof ImportedContacts>;

@@ -1,14 +1,14 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { InboundMessage, InboundQuery, Keyword } from "./inbound.ts";
 import { BooleanParameter, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 import { DeliveryStatus, MessageErrorCode, MessageStatus, MessageType, SendSmsRequest } from "./sms.ts";
 
 export const ConversationParams = z.object({ id: idSchema("cnv") });
 
-export const Conversation = z
-  .object({
+export const Conversation = about(
+  namedObject("Conversation", {
     id: idSchema("cnv"),
     number: about(z.string(), "Your number."),
     phoneNumber: about(z.string(), "The number of the phone, or the name or short code, that writes to it."),
@@ -22,11 +22,9 @@ export const Conversation = z
       z.optional(z.boolean()),
       "Whether messages can be sent to it: the number is yours alone, and the other side is a phone. Absent in lists.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "Conversation",
-    description: "The messages between one of your numbers and one phone, from its first message on.",
-  });
+  }),
+  "The messages between one of your numbers and one phone, from its first message on.",
+);
 export type Conversation = z.infer<typeof Conversation>;
 
 export const ConversationsQuery = z.safeExtend(PageQuery, {
@@ -39,24 +37,26 @@ export const ConversationsQuery = z.safeExtend(PageQuery, {
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
-export const UpdateConversationRequest = z
-  .strictObject({ isUnread: z.boolean() })
-  .register(z.globalRegistry, { id: "UpdateConversationRequest", examples: [{ isUnread: false }] });
+export const UpdateConversationRequest = withExample(
+  namedStrictObject("UpdateConversationRequest", { isUnread: z.boolean() }),
+  { isUnread: false },
+);
 export type UpdateConversationRequest = z.infer<typeof UpdateConversationRequest>;
 
-export const ReplyRequest = z
-  .strictObject({
+export const ReplyRequest = withExample(
+  namedStrictObject("ReplyRequest", {
     message: SendSmsRequest.shape.message,
     language: SendSmsRequest.shape.language,
     messageType: z._default(MessageType, "transactional"),
-  })
-  .register(z.globalRegistry, { id: "ReplyRequest", examples: [{ message: "See you at ten." }] });
+  }),
+  { message: "See you at ten." },
+);
 export type ReplyRequest = z.infer<typeof ReplyRequest>;
 
-const Direction = z.enum(["inbound", "outbound"]).register(z.globalRegistry, { id: "MessageDirection" });
+const Direction = namedEnum("MessageDirection", ["inbound", "outbound"]);
 
-export const ConversationMessage = z
-  .object({
+export const ConversationMessage = about(
+  namedObject("ConversationMessage", {
     id: z.union([idSchema("inb"), idSchema("msg")]),
     direction: Direction,
     message: z.string(),
@@ -65,10 +65,7 @@ export const ConversationMessage = z
     status: z.optional(MessageStatus),
     delivery: z.optional(DeliveryStatus),
     errorCode: z.optional(MessageErrorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "ConversationMessage",
-    description:
-      "A message of a conversation. Outbound messages have a `status`, and a `delivery` once they are sent.",
-  });
+  }),
+  "A message of a conversation. Outbound messages have a `status`, and a `delivery` once they are sent.",
+);
 export type ConversationMessage = z.infer<typeof ConversationMessage>;

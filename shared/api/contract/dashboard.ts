@@ -1,10 +1,10 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Currency } from "./primitives.ts";
 
-const MessageCounts = z
-  .object({
+const MessageCounts = about(
+  namedObject("MessageCounts", {
     accepted: z.int(),
     queued: z.int(),
     sent: z.int(),
@@ -24,11 +24,9 @@ const MessageCounts = z
       z.number(),
       "The prices of the messages, less what was returned for those that failed or were cancelled.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "MessageCounts",
-    description: "Messages by their present state, and what they cost.",
-  });
+  }),
+  "Messages by their present state, and what they cost.",
+);
 export type MessageCounts = z.infer<typeof MessageCounts>;
 
 const DayCounts = z.extend(MessageCounts, { date: z.iso.date() }).register(z.globalRegistry, {
@@ -37,13 +35,11 @@ const DayCounts = z.extend(MessageCounts, { date: z.iso.date() }).register(z.glo
     "A day in UTC. A message counts for the day on which it was accepted, whatever becomes of it later.",
 });
 
-export const DashboardStats = z
-  .object({
-    balance: z.number(),
-    currency: Currency,
-    today: DayCounts,
-    last30Days: about(MessageCounts.clone(), "Today and the 29 days before it, summed up."),
-    days: about(z.array(DayCounts).check(z.length(30)), "The same days one by one, newest first."),
-  })
-  .register(z.globalRegistry, { id: "DashboardStats" });
+export const DashboardStats = namedObject("DashboardStats", {
+  balance: z.number(),
+  currency: Currency,
+  today: DayCounts,
+  last30Days: about(MessageCounts.clone(), "Today and the 29 days before it, summed up."),
+  days: about(z.array(DayCounts).check(z.length(30)), "The same days one by one, newest first."),
+});
 export type DashboardStats = z.infer<typeof DashboardStats>;

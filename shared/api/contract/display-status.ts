@@ -1,13 +1,20 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 
-export const DisplayStatus = z
-  .enum(["queued", "scheduled", "sent", "delivered", "undelivered", "failed", "cancelled"])
-  .register(z.globalRegistry, {
-    id: "DisplayStatus",
-    description:
-      "Only messages that the console shows with this status. `scheduled` are the queued ones that wait for their " +
-      "`scheduledAt`. `delivered` and `undelivered` are the sent ones with this delivery status, and `sent` the others.",
-  });
+import { about, namedEnum } from "./about.ts";
+
+export const DisplayStatus = about(
+  namedEnum("DisplayStatus", [
+    "queued",
+    "scheduled",
+    "sent",
+    "delivered",
+    "undelivered",
+    "failed",
+    "cancelled",
+  ]),
+  "Only messages that the console shows with this status. `scheduled` are the queued ones that wait for their " +
+    "`scheduledAt`. `delivered` and `undelivered` are the sent ones with this delivery status, and `sent` the others.",
+);
 export type DisplayStatus = z.infer<typeof DisplayStatus>;
 
 interface Shown {

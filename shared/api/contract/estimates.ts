@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { SenderRule } from "./sender-rules.ts";
 import { Encoding, Pricing, SendSmsRequest } from "./sms.ts";
@@ -12,18 +12,16 @@ export const EstimateSmsRequest = z.extend(SendSmsRequest, {}).register(z.global
 });
 export type EstimateSmsRequest = z.infer<typeof EstimateSmsRequest>;
 
-export const Estimate = z
-  .object({
-    to: PhoneNumber,
-    encoding: Encoding,
-    pricing: Pricing,
-    balance: about(z.number(), "Always 0 for a test message."),
-    isCovered: about(z.boolean(), "Whether the balance covers the message now."),
-    senderRule: about(
-      z.optional(SenderRule),
-      "The rule of the recipient's country for the sender ID of the request, or the default one. Absent for a number as the " +
-        "sender, and for countries whose rule is not known.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Estimate" });
+export const Estimate = namedObject("Estimate", {
+  to: PhoneNumber,
+  encoding: Encoding,
+  pricing: Pricing,
+  balance: about(z.number(), "Always 0 for a test message."),
+  isCovered: about(z.boolean(), "Whether the balance covers the message now."),
+  senderRule: about(
+    z.optional(SenderRule),
+    "The rule of the recipient's country for the sender ID of the request, or the default one. Absent for a number as the " +
+      "sender, and for countries whose rule is not known.",
+  ),
+});
 export type Estimate = z.infer<typeof Estimate>;

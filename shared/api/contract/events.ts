@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { InboundMessage } from "./inbound.ts";
 import { storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
@@ -46,73 +46,67 @@ const marks = { ...details, test };
 const subject = { id: idSchema("msg"), to: PhoneNumber };
 export type EventDetails = z.infer<z.ZodMiniObject<typeof details>>;
 
-export const EventName = z
-  .enum([
-    "message.sent",
-    "message.failed",
-    "message.delivered",
-    "message.undelivered",
-    "message.received",
-    "spend.cap_reached",
-    "balance.low",
-    "campaign.completed",
-    "message.held",
-    "verification.approved",
-    "verification.failed",
-    "verification.expired",
-    "verification.blocked",
-  ])
-  .register(z.globalRegistry, { id: "EventName" });
+export const EventName = namedEnum("EventName", [
+  "message.sent",
+  "message.failed",
+  "message.delivered",
+  "message.undelivered",
+  "message.received",
+  "spend.cap_reached",
+  "balance.low",
+  "campaign.completed",
+  "message.held",
+  "verification.approved",
+  "verification.failed",
+  "verification.expired",
+  "verification.blocked",
+]);
 export type EventName = z.infer<typeof EventName>;
 
 /** The body of a webhook call for an event. */
 export const WebhookEvent = z.discriminatedUnion("event", [
-  z
-    .object({
+  about(
+    namedObject("MessageSentEvent", {
       event: z.literal("message.sent"),
       timestamp: Timestamp,
       data: z.object({ ...subject, status: z.literal("sent"), ...marks }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageSentEvent",
-      description: "A carrier accepted a message",
     }),
-  z
-    .object({
+    "A carrier accepted a message",
+  ),
+  about(
+    namedObject("MessageFailedEvent", {
       event: z.literal("message.failed"),
       timestamp: Timestamp,
       data: z.object({ ...subject, errorCode: MessageErrorCode, ...marks }),
-    })
-    .register(z.globalRegistry, { id: "MessageFailedEvent", description: "A message failed for good" }),
-  z
-    .object({
+    }),
+    "A message failed for good",
+  ),
+  about(
+    namedObject("MessageDeliveredEvent", {
       event: z.literal("message.delivered"),
       timestamp: Timestamp,
       data: z.object({ ...subject, status: z.literal("delivered"), ...marks }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageDeliveredEvent",
-      description:
-        "The phone got a message. It may come before `message.sent`, and after `message.undelivered`",
     }),
-  z
-    .object({
+    "The phone got a message. It may come before `message.sent`, and after `message.undelivered`",
+  ),
+  about(
+    namedObject("MessageUndeliveredEvent", {
       event: z.literal("message.undelivered"),
       timestamp: Timestamp,
       data: z.object({ ...subject, errorCode: DeliveryErrorCode, ...marks }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageUndeliveredEvent",
-      description: "The phone did not get a message that was sent",
     }),
-  z
-    .object({ event: z.literal("message.received"), timestamp: Timestamp, data: InboundMessage })
-    .register(z.globalRegistry, {
-      id: "MessageReceivedEvent",
-      description: "Someone has written to a number of yours",
+    "The phone did not get a message that was sent",
+  ),
+  about(
+    namedObject("MessageReceivedEvent", {
+      event: z.literal("message.received"),
+      timestamp: Timestamp,
+      data: InboundMessage,
     }),
-  z
-    .object({
+    "Someone has written to a number of yours",
+  ),
+  about(
+    namedObject("SpendCapReachedEvent", {
       event: z.literal("spend.cap_reached"),
       timestamp: Timestamp,
       data: z.object({
@@ -122,13 +116,11 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         currency: Currency,
         resetsAt: about(Timestamp.clone(), "When messages are accepted again, and campaigns continue."),
       }),
-    })
-    .register(z.globalRegistry, {
-      id: "SpendCapReachedEvent",
-      description: "A message was rejected because of the daily spend cap, for the first time in a day",
     }),
-  z
-    .object({
+    "A message was rejected because of the daily spend cap, for the first time in a day",
+  ),
+  about(
+    namedObject("BalanceLowEvent", {
       event: z.literal("balance.low"),
       timestamp: Timestamp,
       data: z.object({
@@ -137,13 +129,11 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         lowBalanceThreshold: z.number(),
         currency: Currency,
       }),
-    })
-    .register(z.globalRegistry, {
-      id: "BalanceLowEvent",
-      description: "The balance fell below the threshold that you set",
     }),
-  z
-    .object({
+    "The balance fell below the threshold that you set",
+  ),
+  about(
+    namedObject("CampaignCompletedEvent", {
       event: z.literal("campaign.completed"),
       timestamp: Timestamp,
       data: z.object({
@@ -158,21 +148,17 @@ export const WebhookEvent = z.discriminatedUnion("event", [
         ),
         currency: Currency,
       }),
-    })
-    .register(z.globalRegistry, {
-      id: "CampaignCompletedEvent",
-      description: "A campaign has gone to all of its contacts, and each message was sent or has failed",
     }),
-  z
-    .object({
+    "A campaign has gone to all of its contacts, and each message was sent or has failed",
+  ),
+  about(
+    namedObject("MessageHeldEvent", {
       event: z.literal("message.held"),
       timestamp: Timestamp,
       data: z.object({ id: idSchema("hld"), apiKeyId: idSchema("key"), expiresAt: Timestamp }),
-    })
-    .register(z.globalRegistry, {
-      id: "MessageHeldEvent",
-      description: "A message waits until a person approves it, because its API key may not send it alone",
     }),
+    "A message waits until a person approves it, because its API key may not send it alone",
+  ),
   verificationEvent("verification.approved", {
     id: "VerificationApprovedEvent",
     description: "A person gave the correct code, or you reported the success",

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { RecipientsQuery } from "./campaigns.ts";
 import { ContactsQuery } from "./contacts.ts";
 import { MessagesQuery } from "./messages-query.ts";
@@ -37,28 +37,28 @@ export const CreateExportRequest = z
   });
 export type CreateExportRequest = z.infer<typeof CreateExportRequest>;
 
-export const ExportedList = z
-  .enum(["messages", "contacts", "transactions", "campaignRecipients"])
-  .register(z.globalRegistry, { id: "ExportedList" });
+export const ExportedList = namedEnum("ExportedList", [
+  "messages",
+  "contacts",
+  "transactions",
+  "campaignRecipients",
+]);
 export type ExportedList = z.infer<typeof ExportedList>;
 
-export const ExportStatus = z.enum(["running", "ready", "failed"]).register(z.globalRegistry, {
-  id: "ExportStatus",
-  description:
-    "`failed`: the list has more than 10,000,000 rows or 1,000 columns, or meanwhile it was deleted or the organization suspended.",
-});
+export const ExportStatus = about(
+  namedEnum("ExportStatus", ["running", "ready", "failed"]),
+  "`failed`: the list has more than 10,000,000 rows or 1,000 columns, or meanwhile it was deleted or the organization suspended.",
+);
 
-export const Export = z
-  .object({
-    id: idSchema("exp"),
-    list: ExportedList,
-    status: ExportStatus,
-    rows: about(z.int(), "The rows that were exported so far."),
-    parts: about(z.int(), "The parts so far, to be read when it is ready."),
-    createdAt: Timestamp,
-    expiresAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Export" });
+export const Export = namedObject("Export", {
+  id: idSchema("exp"),
+  list: ExportedList,
+  status: ExportStatus,
+  rows: about(z.int(), "The rows that were exported so far."),
+  parts: about(z.int(), "The parts so far, to be read when it is ready."),
+  createdAt: Timestamp,
+  expiresAt: Timestamp,
+});
 export type Export = z.infer<typeof Export>;
 
 export const ExportParams = z.object({ id: idSchema("exp") });
@@ -71,8 +71,8 @@ export const ExportPartParams = z.object({
     .register(z.globalRegistry, { examples: ["1"] }),
 });
 
-export const ExportPart = z.object({ csv: z.string() }).register(z.globalRegistry, {
-  id: "ExportPart",
-  description: "Rows as CSV (RFC 4180). The first part begins with the names of the columns.",
-});
+export const ExportPart = about(
+  namedObject("ExportPart", { csv: z.string() }),
+  "Rows as CSV (RFC 4180). The first part begins with the names of the columns.",
+);
 export type ExportPart = z.infer<typeof ExportPart>;

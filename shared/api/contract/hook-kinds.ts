@@ -1,6 +1,9 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
 
-export const HookKind = z
-  .enum(["supabase", "logto", "authentik", "auth0", "zitadel"])
-  .register(z.globalRegistry, { id: "HookKind", description: "The login system that calls the hook." });
+import { about, namedEnum } from "./about.ts";
+
+export const HookKind = about(
+  namedEnum("HookKind", ["supabase", "logto", "authentik", "auth0", "zitadel"]),
+  "The login system that calls the hook.",
+);
 export type HookKind = z.infer<typeof HookKind>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { ApiKey } from "./api-keys.ts";
 import { HookKind } from "./hook-kinds.ts";
 import { SendLimitsRequest } from "./key-limits.ts";
@@ -61,6 +61,4 @@ export const CreatedHook = z
   .register(z.globalRegistry, { id: "CreatedHook" });
 export type CreatedHook = z.infer<typeof CreatedHook>;
 
-export const DeletedHook = z
-  .object({ id: idSchema("hok"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedHook" });
+export const DeletedHook = namedObject("DeletedHook", { id: idSchema("hok"), deleted: z.literal(true) });

@@ -1,17 +1,15 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Amount } from "./wallet.ts";
 
 /** The limits on the messages that an API key sends. A missing field means no limit. */
-export const SendLimits = z
-  .object({
-    dailyBudget: z.optional(z.number()),
-    holdAbove: z.optional(z.number()),
-    allowedRecipients: z.optional(z.array(z.string())),
-    hours: z.optional(z.object({ from: z.string(), to: z.string(), timeZone: z.string() })),
-  })
-  .register(z.globalRegistry, { id: "SendLimits" });
+export const SendLimits = namedObject("SendLimits", {
+  dailyBudget: z.optional(z.number()),
+  holdAbove: z.optional(z.number()),
+  allowedRecipients: z.optional(z.array(z.string())),
+  hours: z.optional(z.object({ from: z.string(), to: z.string(), timeZone: z.string() })),
+});
 export type SendLimits = z.infer<typeof SendLimits>;
 
 const TimeOfDay = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 08:30"));

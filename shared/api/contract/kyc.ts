@@ -1,12 +1,12 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { Country } from "./countries.ts";
 import { idSchema, text, Timestamp } from "./primitives.ts";
 import { ReviewStatus } from "./reviews.ts";
 
-export const SubmitKycRequest = z
-  .object({
+export const SubmitKycRequest = withExample(
+  namedObject("SubmitKycRequest", {
     businessName: text(200).check(z.minLength(1, "must not be empty")),
     registrationNumber: about(z.optional(text(100)), "Its number in the register of companies."),
     country: z.optional(Country),
@@ -20,36 +20,30 @@ export const SubmitKycRequest = z
       ),
       "An http or https address.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "SubmitKycRequest",
-    examples: [
-      {
-        businessName: "Ada's shop Ltd",
-        registrationNumber: "01234567",
-        country: "GB",
-        contactName: "Ada King",
-        website: "https://shop.example",
-      },
-    ],
-  });
+  }),
+  {
+    businessName: "Ada's shop Ltd",
+    registrationNumber: "01234567",
+    country: "GB",
+    contactName: "Ada King",
+    website: "https://shop.example",
+  },
+);
 export type SubmitKycRequest = z.infer<typeof SubmitKycRequest>;
 
-export const KycSubmission = z
-  .object({
-    id: idSchema("kyc"),
-    status: ReviewStatus,
-    businessName: z.string(),
-    registrationNumber: z.optional(z.string()),
-    country: z.optional(z.string()),
-    address: z.optional(z.string()),
-    contactName: z.optional(z.string()),
-    website: z.optional(z.string()),
-    submittedAt: Timestamp,
-    decidedAt: z.optional(Timestamp),
-    rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
-  })
-  .register(z.globalRegistry, { id: "KycSubmission" });
+export const KycSubmission = namedObject("KycSubmission", {
+  id: idSchema("kyc"),
+  status: ReviewStatus,
+  businessName: z.string(),
+  registrationNumber: z.optional(z.string()),
+  country: z.optional(z.string()),
+  address: z.optional(z.string()),
+  contactName: z.optional(z.string()),
+  website: z.optional(z.string()),
+  submittedAt: Timestamp,
+  decidedAt: z.optional(Timestamp),
+  rejectionReason: about(z.optional(z.string()), "Why the operator rejected it."),
+});
 export type KycSubmission = z.infer<typeof KycSubmission>;
 
 /** The submission of an organization; null until there is one. */

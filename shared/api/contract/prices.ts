@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 import { Country } from "./countries.ts";
 import { Currency, PageQuery } from "./primitives.ts";
 
@@ -22,22 +22,20 @@ export const PricesQuery = z.safeExtend(PageQuery, {
 });
 export type PricesQuery = z.infer<typeof PricesQuery>;
 
-export const Price = z
-  .object({
-    prefix: about(
-      z.string(),
-      "The prefix of the numbers. The longest matching prefix determines the price. An empty prefix matches all numbers.",
-    ),
-    country: about(
-      z.optional(z.string()),
-      "An ISO 3166-1 code, or XK for Kosovo. Absent where it is one of several, or none.",
-    ),
-    unitPrice: about(z.number(), "Price of one segment."),
-    currency: Currency,
-    blockedPrefixes: about(
-      z.optional(z.array(z.string())),
-      "Longer prefixes to whose numbers no messages are sent now (`DESTINATION_NOT_ALLOWED`). Absent if there are none.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Price" });
+export const Price = namedObject("Price", {
+  prefix: about(
+    z.string(),
+    "The prefix of the numbers. The longest matching prefix determines the price. An empty prefix matches all numbers.",
+  ),
+  country: about(
+    z.optional(z.string()),
+    "An ISO 3166-1 code, or XK for Kosovo. Absent where it is one of several, or none.",
+  ),
+  unitPrice: about(z.number(), "Price of one segment."),
+  currency: Currency,
+  blockedPrefixes: about(
+    z.optional(z.array(z.string())),
+    "Longer prefixes to whose numbers no messages are sent now (`DESTINATION_NOT_ALLOWED`). Absent if there are none.",
+  ),
+});
 export type Price = z.infer<typeof Price>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject } from "./about.ts";
 
 /**
  * Prefixes of the public ids. The rest of an id is a ULID, so ids of one kind sort by creation time. A digit after it is
@@ -184,24 +184,22 @@ export type PageQuery = z.infer<typeof PageQuery>;
 /** A text that a list is searched for. */
 export const SearchText = z.string().check(z.trim(), z.minLength(1), z.maxLength(100));
 
-export const PageMeta = z
-  .object({
-    page: about(z.optional(z.int()), "Absent when the request has a `cursor`."),
-    limit: z.int(),
-    total: about(z.int(), "Rows in the whole list, unless `isPartial`."),
-    totalPages: z.int(),
-    isPartial: about(
-      z.optional(z.literal(true)),
-      "With a filter, that `total` and `totalPages` count only the rows that this response has searched. Follow `nextCursor` " +
-        "for the others.",
-    ),
-    nextCursor: about(z.optional(z.string()), "Present when more rows follow."),
-    searchedBackTo: about(
-      z.optional(Timestamp.clone()),
-      "With a filter and a `nextCursor`, how far back this response has searched.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "PageMeta" });
+export const PageMeta = namedObject("PageMeta", {
+  page: about(z.optional(z.int()), "Absent when the request has a `cursor`."),
+  limit: z.int(),
+  total: about(z.int(), "Rows in the whole list, unless `isPartial`."),
+  totalPages: z.int(),
+  isPartial: about(
+    z.optional(z.literal(true)),
+    "With a filter, that `total` and `totalPages` count only the rows that this response has searched. Follow `nextCursor` " +
+      "for the others.",
+  ),
+  nextCursor: about(z.optional(z.string()), "Present when more rows follow."),
+  searchedBackTo: about(
+    z.optional(Timestamp.clone()),
+    "With a filter and a `nextCursor`, how far back this response has searched.",
+  ),
+});
 export type PageMeta = z.infer<typeof PageMeta>;
 
 export interface Page<Row> {
@@ -209,25 +207,21 @@ export interface Page<Row> {
   readonly meta: PageMeta;
 }
 
-export const ErrorDetail = z
-  .object({ path: z.string(), message: z.string() })
-  .register(z.globalRegistry, { id: "ErrorDetail" });
+export const ErrorDetail = namedObject("ErrorDetail", { path: z.string(), message: z.string() });
 
-export const ErrorFields = z
-  .object({
-    code: about(z.string(), "The reason: one of `ErrorCode`, or a code of a newer gateway."),
-    message: z.string(),
-    requestId: z.string(),
-    docUrl: about(
-      z.optional(z.string()),
-      "The page about this error, where the gateway serves its documentation.",
-    ),
-    details: about(
-      z.optional(z.array(ErrorDetail)),
-      "The fields that are wrong, in dot notation; an empty `path` is the whole.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "ErrorFields" });
+export const ErrorFields = namedObject("ErrorFields", {
+  code: about(z.string(), "The reason: one of `ErrorCode`, or a code of a newer gateway."),
+  message: z.string(),
+  requestId: z.string(),
+  docUrl: about(
+    z.optional(z.string()),
+    "The page about this error, where the gateway serves its documentation.",
+  ),
+  details: about(
+    z.optional(z.array(ErrorDetail)),
+    "The fields that are wrong, in dot notation; an empty `path` is the whole.",
+  ),
+});
 
 export const ErrorBody = z.object({ error: ErrorFields });
 

@@ -1,6 +1,6 @@
-import * as z from "zod/mini";
+import { about, namedEnum } from "./about.ts";
 
-export const ReviewStatus = z.enum(["pending", "approved", "rejected"]).register(z.globalRegistry, {
-  id: "ReviewStatus",
-  description: "`pending` until the operator has decided.",
-});
+export const ReviewStatus = about(
+  namedEnum("ReviewStatus", ["pending", "approved", "rejected"]),
+  "`pending` until the operator has decided.",
+);

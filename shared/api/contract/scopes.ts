@@ -1,12 +1,22 @@
-import * as z from "zod/mini";
+import type * as z from "zod/mini";
+
+import { namedEnum } from "./about.ts";
 
 /**
  * The scopes of credentials. Each route requires one of them. `personal` is for the business verification, the audit log,
  * exports, and the texts of messages of type `otp`. A held message has its text for all, because a person decides about it.
  */
-export const Scope = z
-  .enum(["send", "read", "contacts", "campaigns", "webhooks", "billing", "keys", "charge", "personal"])
-  .register(z.globalRegistry, { id: "Scope" });
+export const Scope = namedEnum("Scope", [
+  "send",
+  "read",
+  "contacts",
+  "campaigns",
+  "webhooks",
+  "billing",
+  "keys",
+  "charge",
+  "personal",
+]);
 export type Scope = z.infer<typeof Scope>;
 
 export const allScopes: readonly Scope[] = Scope.options;
@@ -18,9 +28,7 @@ export const defaultScopes: readonly Scope[] = allScopes.filter((scope) => scope
 export const scopesOfTestKeys: readonly Scope[] = ["send", "read", "webhooks"];
 
 /** The role of a person in their organization. */
-export const Role = z
-  .enum(["owner", "admin", "billing", "developer", "sender", "viewer"])
-  .register(z.globalRegistry, { id: "Role" });
+export const Role = namedEnum("Role", ["owner", "admin", "billing", "developer", "sender", "viewer"]);
 export type Role = z.infer<typeof Role>;
 
 /** The scopes of each role. */

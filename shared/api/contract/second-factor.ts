@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 
 /** Your own once more: whatever it was when it was set. */
 export const OwnPassword = about(z.string().check(z.maxLength(1_000)), "Your password, once more.");
@@ -11,47 +11,40 @@ export const SecondFactorCode = about(
   "The six digits that your app shows, or one of your recovery codes. Each works once.",
 );
 
-export const StartTotpRequest = z
-  .object({ password: OwnPassword })
-  .register(z.globalRegistry, { id: "StartTotpRequest", examples: [{ password: "correct horse" }] });
+export const StartTotpRequest = withExample(namedObject("StartTotpRequest", { password: OwnPassword }), {
+  password: "correct horse",
+});
 export type StartTotpRequest = z.infer<typeof StartTotpRequest>;
 
-export const StartedTotp = z
-  .object({
-    enabled: z.literal(false),
-    secret: about(z.string(), "For your app, in base32. Shown this once."),
-    uri: about(z.string(), "The same for a QR code: an `otpauth:` address."),
-  })
-  .register(z.globalRegistry, { id: "StartedTotp" });
+export const StartedTotp = namedObject("StartedTotp", {
+  enabled: z.literal(false),
+  secret: about(z.string(), "For your app, in base32. Shown this once."),
+  uri: about(z.string(), "The same for a QR code: an `otpauth:` address."),
+});
 export type StartedTotp = z.infer<typeof StartedTotp>;
 
-export const ConfirmTotpRequest = z
-  .object({
+export const ConfirmTotpRequest = withExample(
+  namedObject("ConfirmTotpRequest", {
     code: about(z.string().check(z.maxLength(100)), "The six digits that your app shows."),
-  })
-  .register(z.globalRegistry, { id: "ConfirmTotpRequest", examples: [{ code: "123456" }] });
+  }),
+  { code: "123456" },
+);
 export type ConfirmTotpRequest = z.infer<typeof ConfirmTotpRequest>;
 
-export const ConfirmedTotp = z
-  .object({
-    enabled: z.literal(true),
-    recoveryCodes: about(
-      z.array(z.string()),
-      "For the day when the app is lost: each lets you in once. Shown this once.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "ConfirmedTotp" });
+export const ConfirmedTotp = namedObject("ConfirmedTotp", {
+  enabled: z.literal(true),
+  recoveryCodes: about(
+    z.array(z.string()),
+    "For the day when the app is lost: each lets you in once. Shown this once.",
+  ),
+});
 export type ConfirmedTotp = z.infer<typeof ConfirmedTotp>;
 
-export const DeleteTotpRequest = z
-  .object({ password: OwnPassword, code: SecondFactorCode })
-  .register(z.globalRegistry, {
-    id: "DeleteTotpRequest",
-    examples: [{ password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE-5HJP-Q6YC" }],
-  });
+export const DeleteTotpRequest = withExample(
+  namedObject("DeleteTotpRequest", { password: OwnPassword, code: SecondFactorCode }),
+  { password: "correct horse", code: "K7QX-2MZD-A4TB-W3NE-5HJP-Q6YC" },
+);
 export type DeleteTotpRequest = z.infer<typeof DeleteTotpRequest>;
 
-export const DeletedTotp = z
-  .object({ enabled: z.literal(false) })
-  .register(z.globalRegistry, { id: "DeletedTotp" });
+export const DeletedTotp = namedObject("DeletedTotp", { enabled: z.literal(false) });
 export type DeletedTotp = z.infer<typeof DeletedTotp>;

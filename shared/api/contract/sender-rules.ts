@@ -1,21 +1,18 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import rules from "./sender-rules.json" with { type: "json" };
 
-export const SenderRule = z
-  .object({
-    country: about(z.string(), "The ISO 3166-1 code of the recipient's country."),
-    alpha: z.enum(["yes", "registered", "never"]).register(z.globalRegistry, {
-      id: "AlphaSenders",
-      description:
-        "Whether networks of the country accept letters as the sender: always, after a registration with them, or never.",
-    }),
-    rule: about(z.string(), "The rule in words."),
-    source: about(z.url(), "The public page that states the rule."),
-    date: about(z.iso.date(), "The day on which the page was read."),
-  })
-  .register(z.globalRegistry, { id: "SenderRule" });
+export const SenderRule = namedObject("SenderRule", {
+  country: about(z.string(), "The ISO 3166-1 code of the recipient's country."),
+  alpha: about(
+    namedEnum("AlphaSenders", ["yes", "registered", "never"]),
+    "Whether networks of the country accept letters as the sender: always, after a registration with them, or never.",
+  ),
+  rule: about(z.string(), "The rule in words."),
+  source: about(z.url(), "The public page that states the rule."),
+  date: about(z.iso.date(), "The day on which the page was read."),
+});
 export type SenderRule = z.infer<typeof SenderRule>;
 
 const rulesByCountry: Readonly<Record<string, object | undefined>> = rules;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { PhoneNumber } from "./phone-numbers.ts";
 import { Currency, idSchema, messageText, Timestamp } from "./primitives.ts";
@@ -12,15 +12,13 @@ export const Moment = z.iso.datetime({
   error: "must be an ISO 8601 date-time with a time zone",
 });
 
-export const MessageType = z
-  .enum(["otp", "transactional", "marketing"])
-  .register(z.globalRegistry, { id: "MessageType" });
+export const MessageType = namedEnum("MessageType", ["otp", "transactional", "marketing"]);
 export type MessageType = z.infer<typeof MessageType>;
 
-export const Language = z.enum(["English", "Unicode"]).register(z.globalRegistry, {
-  id: "Language",
-  description: "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
-});
+export const Language = about(
+  namedEnum("Language", ["English", "Unicode"]),
+  "`English` is sent as GSM-7 where its characters allow, `Unicode` always as UCS-2.",
+);
 
 const minValiditySeconds = 60;
 /** The longest validity of a message: 72 hours, the default of carriers. */
@@ -35,8 +33,8 @@ export const ExpiresInSeconds = about(
     "the remaining time as its validity.",
 );
 
-export const SendSmsRequest = z
-  .strictObject({
+export const SendSmsRequest = withExample(
+  namedStrictObject("SendSmsRequest", {
     to: PhoneNumber,
     message: about(messageText(1_600), "Up to 1,600 characters."),
     senderId: about(
@@ -61,27 +59,23 @@ export const SendSmsRequest = z
       "With `true`, a person who is logged in sends a test message: it is free, reaches no phone and needs no approval. A " +
         "live API key may not send one, and a test key sends no others.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "SendSmsRequest",
-    examples: [
-      { to: "15005550007", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
-    ],
-  });
+  }),
+  { to: "15005550007", message: "Your code is 123456", senderId: "ADASHOP", messageType: "otp" },
+);
 export type SendSmsRequest = z.infer<typeof SendSmsRequest>;
 
 /** How a text travels: in 7-bit characters, or in 16-bit ones where it has others. */
-export const Encoding = z.enum(["GSM-7", "UCS-2"]).register(z.globalRegistry, { id: "Encoding" });
+export const Encoding = namedEnum("Encoding", ["GSM-7", "UCS-2"]);
 export type Encoding = z.infer<typeof Encoding>;
 
-export const MessageStatus = z.enum(["queued", "sent", "failed", "cancelled"]).register(z.globalRegistry, {
-  id: "MessageStatus",
-  description: "`sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled.",
-});
+export const MessageStatus = about(
+  namedEnum("MessageStatus", ["queued", "sent", "failed", "cancelled"]),
+  "`sent`, `failed` and `cancelled` are final; only a scheduled message can be cancelled.",
+);
 
 /** Why a message failed, in words that name no carrier. */
-export const MessageErrorCode = z
-  .enum([
+export const MessageErrorCode = about(
+  namedEnum("MessageErrorCode", [
     "MESSAGE_INVALID_DESTINATION",
     "MESSAGE_UNROUTABLE",
     "MESSAGE_EXPIRED",
@@ -91,86 +85,67 @@ export const MessageErrorCode = z
     "MESSAGE_RECIPIENT_OPTED_OUT",
     "ORGANIZATION_SUSPENDED",
     "SENDING_PAUSED",
-  ])
-  .register(z.globalRegistry, {
-    id: "MessageErrorCode",
-    description:
-      "Why a message failed. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
-  });
+  ]),
+  "Why a message failed. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
+);
 export type MessageErrorCode = z.infer<typeof MessageErrorCode>;
 
-export const DeliveryStatus = z
-  .enum(["pending", "delivered", "undelivered", "unknown"])
-  .register(z.globalRegistry, {
-    id: "DeliveryStatus",
-    description:
-      "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
-      "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
-      "`delivered`.",
-  });
+export const DeliveryStatus = about(
+  namedEnum("DeliveryStatus", ["pending", "delivered", "undelivered", "unknown"]),
+  "Whether the phone got the message. `pending` until a delivery receipt arrives. `unknown` if none arrives within a " +
+    "week, or the carrier does not know. A late receipt can change `unknown` to `undelivered`, and any status to " +
+    "`delivered`.",
+);
 
 /** Why a phone did not get a message. The codes are the same for all carriers. */
-export const DeliveryErrorCode = z
-  .enum([
+export const DeliveryErrorCode = about(
+  namedEnum("DeliveryErrorCode", [
     "DELIVERY_EXPIRED",
     "DELIVERY_INVALID_DESTINATION",
     "DELIVERY_REJECTED",
     "DELIVERY_UNREACHABLE",
     "DELIVERY_FAILED",
-  ])
-  .register(z.globalRegistry, {
-    id: "DeliveryErrorCode",
-    description:
-      "Why the phone did not get the message. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
-  });
+  ]),
+  "Why the phone did not get the message. The [guide to errors](/docs/guides/errors#failed-messages) lists the reasons.",
+);
 export type DeliveryErrorCode = z.infer<typeof DeliveryErrorCode>;
 
-const Delivery = z
-  .object({
+const Delivery = about(
+  namedObject("Delivery", {
     status: DeliveryStatus,
     at: about(Timestamp.clone(), "When this status began."),
     errorCode: z.optional(DeliveryErrorCode),
-  })
-  .register(z.globalRegistry, {
-    id: "Delivery",
-    description:
-      "The delivery of the message after a carrier accepted it. It changes neither the `status` of the message nor its " +
-      "price.",
-  });
+  }),
+  "The delivery of the message after a carrier accepted it. It changes neither the `status` of the message nor its " +
+    "price.",
+);
 
-const Attempt = z
-  .object({
+const Attempt = about(
+  namedObject("Attempt", {
     at: about(
       Timestamp.clone(),
       "When the carrier responded. If the outcome is `unknown`, when the message was submitted.",
     ),
-    outcome: z
-      .enum(["accepted", "rejected", "throttled", "unknown", "unreachable"])
-      .register(z.globalRegistry, { id: "AttemptOutcome" }),
-  })
-  .register(z.globalRegistry, {
-    id: "Attempt",
-    description:
-      "One submission of the message to a carrier. `accepted`: the carrier accepted the message. `rejected`: it rejected " +
-      "the message permanently. `throttled`: it accepts no more messages for now. `unreachable`: it could not be reached. " +
-      "`unknown`: it did not report whether it accepted the message.",
-  });
+    outcome: namedEnum("AttemptOutcome", ["accepted", "rejected", "throttled", "unknown", "unreachable"]),
+  }),
+  "One submission of the message to a carrier. `accepted`: the carrier accepted the message. `rejected`: it rejected " +
+    "the message permanently. `throttled`: it accepts no more messages for now. `unreachable`: it could not be reached. " +
+    "`unknown`: it did not report whether it accepted the message.",
+);
 
-export const Pricing = z
-  .object({
-    segments: about(
-      z.int(),
-      "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
-        "up to 153 or 67.",
-    ),
-    unitPrice: about(z.number(), "Price of one segment."),
-    total: about(
-      z.number(),
-      "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
-    ),
-    currency: Currency,
-  })
-  .register(z.globalRegistry, { id: "Pricing" });
+export const Pricing = namedObject("Pricing", {
+  segments: about(
+    z.int(),
+    "The number of parts of the text. A single part has up to 160 GSM-7 or 70 UCS-2 characters; each of several has " +
+      "up to 153 or 67.",
+  ),
+  unitPrice: about(z.number(), "Price of one segment."),
+  total: about(
+    z.number(),
+    "The amount that the wallet was debited. For a test message, the amount that a live one would cost.",
+  ),
+  currency: Currency,
+});
 
 const Test = about(z.optional(z.literal(true)), "Present for a test message.");
 
@@ -179,62 +154,57 @@ const ExpiresAt = about(
   "When the message expires, if it does. From then on it is not submitted to a carrier.",
 );
 
-export const AcceptedMessage = z
-  .object({
-    id: z.union([idSchema("msg"), idSchema("hld")]),
-    status: z.enum(["queued", "held"]).register(z.globalRegistry, {
-      id: "AcceptedMessageStatus",
-      description:
-        "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
-        "approval of a person. Its id is then that of a held message.",
-    }),
-    to: PhoneNumber,
-    queuedAt: Timestamp,
-    scheduledAt: z.optional(Timestamp),
-    expiresAt: z.optional(ExpiresAt),
-    test: Test,
-    pricing: Pricing,
-  })
-  .register(z.globalRegistry, { id: "AcceptedMessage" });
+export const AcceptedMessage = namedObject("AcceptedMessage", {
+  id: z.union([idSchema("msg"), idSchema("hld")]),
+  status: about(
+    namedEnum("AcceptedMessageStatus", ["queued", "held"]),
+    "`queued`. Only a key with `holdAbove` in its limits also gets `held`: the message is not charged and waits for the " +
+      "approval of a person. Its id is then that of a held message.",
+  ),
+  to: PhoneNumber,
+  queuedAt: Timestamp,
+  scheduledAt: z.optional(Timestamp),
+  expiresAt: z.optional(ExpiresAt),
+  test: Test,
+  pricing: Pricing,
+});
 export type AcceptedMessage = z.infer<typeof AcceptedMessage>;
 
 export const MessageParams = z.object({ id: idSchema("msg") });
 
-export const Message = z
-  .object({
-    id: idSchema("msg"),
-    status: MessageStatus,
-    to: about(z.string(), "The number, as it was given; `[removed]` once it was erased."),
-    message: about(
-      z.string(),
-      "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
-    ),
-    senderId: z.string(),
-    from: about(z.optional(z.string()), "Your number that it comes from, if it was sent from one."),
-    language: Language,
-    messageType: z.optional(MessageType),
-    campaignId: about(z.optional(idSchema("cmp")), "The campaign that it belongs to."),
-    verificationId: about(
-      z.optional(idSchema("ver")),
-      "The verification that it belongs to. `message` then has `{code}` in place of the code.",
-    ),
-    ...storedDetails,
-    batchId: about(z.optional(idSchema("bat")), "The batch that it was sent in."),
-    test: Test,
-    encoding: Encoding,
-    pricing: Pricing,
-    queuedAt: Timestamp,
-    scheduledAt: z.optional(Timestamp),
-    expiresAt: z.optional(ExpiresAt),
-    sentAt: z.optional(Timestamp),
-    failedAt: z.optional(Timestamp),
-    cancelledAt: z.optional(Timestamp),
-    errorCode: z.optional(MessageErrorCode),
-    attempts: about(
-      z.optional(z.array(Attempt).check(z.maxLength(5))),
-      "The last five submissions to carriers, oldest first. Absent before the first.",
-    ),
-    delivery: about(z.optional(Delivery), "Present once the message was sent."),
-  })
-  .register(z.globalRegistry, { id: "Message" });
+export const Message = namedObject("Message", {
+  id: idSchema("msg"),
+  status: MessageStatus,
+  to: about(z.string(), "The number, as it was given; `[removed]` once it was erased."),
+  message: about(
+    z.string(),
+    "`[removed]` once it was erased, or once it was sent if the gateway does not keep the texts of one-time codes.",
+  ),
+  senderId: z.string(),
+  from: about(z.optional(z.string()), "Your number that it comes from, if it was sent from one."),
+  language: Language,
+  messageType: z.optional(MessageType),
+  campaignId: about(z.optional(idSchema("cmp")), "The campaign that it belongs to."),
+  verificationId: about(
+    z.optional(idSchema("ver")),
+    "The verification that it belongs to. `message` then has `{code}` in place of the code.",
+  ),
+  ...storedDetails,
+  batchId: about(z.optional(idSchema("bat")), "The batch that it was sent in."),
+  test: Test,
+  encoding: Encoding,
+  pricing: Pricing,
+  queuedAt: Timestamp,
+  scheduledAt: z.optional(Timestamp),
+  expiresAt: z.optional(ExpiresAt),
+  sentAt: z.optional(Timestamp),
+  failedAt: z.optional(Timestamp),
+  cancelledAt: z.optional(Timestamp),
+  errorCode: z.optional(MessageErrorCode),
+  attempts: about(
+    z.optional(z.array(Attempt).check(z.maxLength(5))),
+    "The last five submissions to carriers, oldest first. Absent before the first.",
+  ),
+  delivery: about(z.optional(Delivery), "Present once the message was sent."),
+});
 export type Message = z.infer<typeof Message>;

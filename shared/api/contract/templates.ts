@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedObject, withExample } from "./about.ts";
 import { idSchema, text, Timestamp, messageText, Version } from "./primitives.ts";
 import { SendSmsRequest } from "./sms.ts";
 
@@ -10,10 +10,10 @@ const Body = about(
   "The text, with `{{name}}` where a value goes: a letter, then up to 31 letters, digits and underscores.",
 );
 
-export const CreateTemplateRequest = z.object({ name: Name, body: Body }).register(z.globalRegistry, {
-  id: "CreateTemplateRequest",
-  examples: [{ name: "greeting", body: "Hello {{firstName}}, your order is on its way." }],
-});
+export const CreateTemplateRequest = withExample(
+  namedObject("CreateTemplateRequest", { name: Name, body: Body }),
+  { name: "greeting", body: "Hello {{firstName}}, your order is on its way." },
+);
 export type CreateTemplateRequest = z.infer<typeof CreateTemplateRequest>;
 
 export const UpdateTemplateRequest = z
@@ -27,25 +27,24 @@ export type UpdateTemplateRequest = z.infer<typeof UpdateTemplateRequest>;
 
 export const TemplateParams = z.object({ id: idSchema("tpl") });
 
-export const Template = z
-  .object({
-    id: idSchema("tpl"),
-    name: z.string(),
-    body: z.string(),
-    placeholders: about(
-      z.array(z.string()),
-      "The placeholders that need a value, in the order of their first appearance.",
-    ),
-    version: Version,
-    createdAt: Timestamp,
-    updatedAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Template" });
+export const Template = namedObject("Template", {
+  id: idSchema("tpl"),
+  name: z.string(),
+  body: z.string(),
+  placeholders: about(
+    z.array(z.string()),
+    "The placeholders that need a value, in the order of their first appearance.",
+  ),
+  version: Version,
+  createdAt: Timestamp,
+  updatedAt: Timestamp,
+});
 export type Template = z.infer<typeof Template>;
 
-export const DeletedTemplate = z
-  .object({ id: idSchema("tpl"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedTemplate" });
+export const DeletedTemplate = namedObject("DeletedTemplate", {
+  id: idSchema("tpl"),
+  deleted: z.literal(true),
+});
 
 const maxValues = 50;
 

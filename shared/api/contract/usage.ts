@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject } from "./about.ts";
 import { Currency, Month, Timestamp } from "./primitives.ts";
 
 export const UsageQuery = z.strictObject({
@@ -10,12 +10,7 @@ export const UsageQuery = z.strictObject({
     "Only this day (UTC), instead of a whole month.",
   ),
   by: about(
-    z._default(
-      z
-        .enum(["day", "country", "campaign", "key", "sender"])
-        .register(z.globalRegistry, { id: "UsageGrouping" }),
-      "day",
-    ),
+    z._default(namedEnum("UsageGrouping", ["day", "country", "campaign", "key", "sender"]), "day"),
     "The meaning of the rows.",
   ),
 });
@@ -52,8 +47,8 @@ export const UsageRow = z
   .register(z.globalRegistry, { id: "UsageRow" });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-export const Usage = z
-  .object({
+export const Usage = about(
+  namedObject("Usage", {
     month: z.string(),
     day: z.optional(z.iso.date()),
     by: UsageQuery.shape.by,
@@ -72,12 +67,9 @@ export const Usage = z
       z.optional(Timestamp),
       "The rows have the messages of the last missing day from this time on. Absent if they have none.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "Usage",
-    description:
-      "The messages of a month and what they cost. A message counts for the day on which it was accepted, in UTC. The " +
-      "messages of a day are counted about an hour after its end. Until then `day` has its figures as far as they are known, " +
-      "and the others have its newest 5,000 messages. `missingDays` lists it if there are more. The amounts and fees of a final month are those of the ledger.",
-  });
+  }),
+  "The messages of a month and what they cost. A message counts for the day on which it was accepted, in UTC. The " +
+    "messages of a day are counted about an hour after its end. Until then `day` has its figures as far as they are known, " +
+    "and the others have its newest 5,000 messages. `missingDays` lists it if there are more. The amounts and fees of a final month are those of the ledger.",
+);
 export type Usage = z.infer<typeof Usage>;

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { Country } from "./countries.ts";
 import { AllowedRecipient } from "./key-limits.ts";
 import { text, Timestamp, Version } from "./primitives.ts";
@@ -21,12 +21,11 @@ const Texts = z.record(Locale, VerificationText).check(
   }),
 );
 
-const Guard = z.enum(["monitor", "block", "strict"]).register(z.globalRegistry, {
-  id: "VerificationGuard",
-  description:
-    "Whether the guard against fraud only notes suspicious verifications, rejects them, or rejects them after half as many " +
+const Guard = about(
+  namedEnum("VerificationGuard", ["monitor", "block", "strict"]),
+  "Whether the guard against fraud only notes suspicious verifications, rejects them, or rejects them after half as many " +
     "(`strict`). In each mode a number has ten starts and 25 checks in a day.",
-});
+);
 
 const fields = {
   brand: text(30).check(
@@ -55,26 +54,23 @@ const fields = {
 };
 
 /** Unknown fields are rejected, because a limit with a wrong name would not limit anything. */
-export const SaveVerificationProfileRequest = z
-  .strictObject({ ...fields, version: z.optional(Version) })
-  .register(z.globalRegistry, {
-    id: "SaveVerificationProfileRequest",
-    examples: [{ brand: "Ada's shop", countries: ["GB", "US"], guard: "block" }],
-  });
+export const SaveVerificationProfileRequest = withExample(
+  namedStrictObject("SaveVerificationProfileRequest", { ...fields, version: z.optional(Version) }),
+  { brand: "Ada's shop", countries: ["GB", "US"], guard: "block" },
+);
 export type SaveVerificationProfileRequest = z.infer<typeof SaveVerificationProfileRequest>;
 
 export const VerificationProfileParams = z.object({ name: ProfileName });
 
-export const VerificationProfile = z
-  .object({
-    name: ProfileName,
-    ...fields,
-    version: Version,
-    updatedAt: about(z.optional(Timestamp), "Absent from `default` until you save it."),
-  })
-  .register(z.globalRegistry, { id: "VerificationProfile" });
+export const VerificationProfile = namedObject("VerificationProfile", {
+  name: ProfileName,
+  ...fields,
+  version: Version,
+  updatedAt: about(z.optional(Timestamp), "Absent from `default` until you save it."),
+});
 export type VerificationProfile = z.infer<typeof VerificationProfile>;
 
-export const DeletedVerificationProfile = z
-  .object({ name: ProfileName, deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedVerificationProfile" });
+export const DeletedVerificationProfile = namedObject("DeletedVerificationProfile", {
+  name: ProfileName,
+  deleted: z.literal(true),
+});

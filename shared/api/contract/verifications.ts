@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { messageDetails, storedDetails } from "./message-details.ts";
 import { GivenPhoneNumber, PhoneNumberInQuery } from "./phone-numbers.ts";
 import { typedCode } from "./plain-text.ts";
@@ -12,9 +12,10 @@ const Code = z
   .string()
   .check(z.regex(/^(\d{4,10}|[A-Z2-9]{4,10})$/, "must be 4 to 10 digits, or A-Z and 2-9"));
 
-const VerificationChannel = z
-  .enum(["sms"])
-  .register(z.globalRegistry, { id: "VerificationChannel", description: "How the code reaches the person." });
+const VerificationChannel = about(
+  namedEnum("VerificationChannel", ["sms"]),
+  "How the code reaches the person.",
+);
 
 /** The name of a verification profile. */
 export const ProfileName = z
@@ -48,8 +49,8 @@ export const Domain = z
     z.meta({ description: "The host name of your page. Browsers fill the code in on this page only." }),
   );
 
-export const StartVerificationRequest = z
-  .strictObject({
+export const StartVerificationRequest = withExample(
+  namedStrictObject("StartVerificationRequest", {
     to: GivenPhoneNumber,
     profile: z._default(ProfileName, "default"),
     channel: z._default(VerificationChannel, "sms"),
@@ -68,56 +69,49 @@ export const StartVerificationRequest = z
     metadata: messageDetails.metadata,
     appHash: z.optional(AppHash),
     domain: z.optional(Domain),
-  })
-  .register(z.globalRegistry, {
-    id: "StartVerificationRequest",
-    examples: [{ to: "15005550007", senderId: "ADASHOP", ip: "203.0.113.7" }],
-  });
+  }),
+  { to: "15005550007", senderId: "ADASHOP", ip: "203.0.113.7" },
+);
 export type StartVerificationRequest = z.infer<typeof StartVerificationRequest>;
 
-export const VerificationStatus = z
-  .enum(["pending", "approved", "failed", "expired", "cancelled", "blocked"])
-  .register(z.globalRegistry, {
-    id: "VerificationStatus",
-    description:
-      "`failed` after too many checks, or because you reported it. `blocked` was never sent: the guard rejected it. All " +
-      "except `pending` are final.",
-  });
+export const VerificationStatus = about(
+  namedEnum("VerificationStatus", ["pending", "approved", "failed", "expired", "cancelled", "blocked"]),
+  "`failed` after too many checks, or because you reported it. `blocked` was never sent: the guard rejected it. All " +
+    "except `pending` are final.",
+);
 export type VerificationStatus = z.infer<typeof VerificationStatus>;
 
-export const Verification = z
-  .object({
-    id: idSchema("ver"),
-    status: VerificationStatus,
-    to: about(z.string(), "The number; `[removed]` once it was erased."),
-    profile: z.string(),
-    channel: VerificationChannel,
-    locale: about(z.optional(z.string()), "The language of the text."),
-    test: about(z.optional(z.literal(true)), "Present for the verification of a test key."),
-    createdAt: Timestamp,
-    expiresAt: about(Timestamp.clone(), "When the code expires."),
-    endedAt: about(z.optional(Timestamp), "When it was approved, failed or was cancelled."),
-    sends: about(z.int(), "How often the code was sent, at most five times."),
-    nextSendAt: about(
-      z.optional(Timestamp),
-      "When the code can be sent again at the earliest; absent after the last time.",
-    ),
-    checksLeft: about(
-      z.int(),
-      "How often the code can be checked: at first five times, or three with fewer than six characters.",
-    ),
-    guardRule: about(
-      z.optional(z.string()),
-      "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
-    ),
-    pricing: VerificationPricing,
-    metadata: storedDetails.metadata,
-    messageIds: about(
-      z.array(idSchema("msg")),
-      "Its messages. Their texts have `{code}` in place of the code.",
-    ),
-  })
-  .register(z.globalRegistry, { id: "Verification" });
+export const Verification = namedObject("Verification", {
+  id: idSchema("ver"),
+  status: VerificationStatus,
+  to: about(z.string(), "The number; `[removed]` once it was erased."),
+  profile: z.string(),
+  channel: VerificationChannel,
+  locale: about(z.optional(z.string()), "The language of the text."),
+  test: about(z.optional(z.literal(true)), "Present for the verification of a test key."),
+  createdAt: Timestamp,
+  expiresAt: about(Timestamp.clone(), "When the code expires."),
+  endedAt: about(z.optional(Timestamp), "When it was approved, failed or was cancelled."),
+  sends: about(z.int(), "How often the code was sent, at most five times."),
+  nextSendAt: about(
+    z.optional(Timestamp),
+    "When the code can be sent again at the earliest; absent after the last time.",
+  ),
+  checksLeft: about(
+    z.int(),
+    "How often the code can be checked: at first five times, or three with fewer than six characters.",
+  ),
+  guardRule: about(
+    z.optional(z.string()),
+    "The rule of the guard that blocked it, or would have blocked it if the profile did not only monitor.",
+  ),
+  pricing: VerificationPricing,
+  metadata: storedDetails.metadata,
+  messageIds: about(
+    z.array(idSchema("msg")),
+    "Its messages. Their texts have `{code}` in place of the code.",
+  ),
+});
 export type Verification = z.infer<typeof Verification>;
 
 export const VerificationParams = z.object({ id: idSchema("ver") });
@@ -144,28 +138,28 @@ export const CheckVerificationRequest = z
   });
 export type CheckVerificationRequest = z.infer<typeof CheckVerificationRequest>;
 
-export const VerificationCheck = z
-  .object({
-    id: idSchema("ver"),
-    status: z.enum(["approved", "pending"]).register(z.globalRegistry, { id: "VerificationCheckStatus" }),
-    valid: about(z.boolean(), "Whether the code was correct."),
-    checksLeft: z.int(),
-  })
-  .register(z.globalRegistry, { id: "VerificationCheck" });
+export const VerificationCheck = namedObject("VerificationCheck", {
+  id: idSchema("ver"),
+  status: namedEnum("VerificationCheckStatus", ["approved", "pending"]),
+  valid: about(z.boolean(), "Whether the code was correct."),
+  checksLeft: z.int(),
+});
 export type VerificationCheck = z.infer<typeof VerificationCheck>;
 
 export const ResendVerificationRequest = z.prefault(
-  z
-    .strictObject({ channel: z._default(VerificationChannel, "sms") })
-    .register(z.globalRegistry, { id: "ResendVerificationRequest", examples: [{ channel: "sms" }] }),
+  withExample(
+    namedStrictObject("ResendVerificationRequest", { channel: z._default(VerificationChannel, "sms") }),
+    { channel: "sms" },
+  ),
   {},
 );
 
-export const VerificationOutcome = z
-  .strictObject({
-    outcome: z.enum(["approved", "failed"]).register(z.globalRegistry, { id: "ReportedVerificationOutcome" }),
-  })
-  .register(z.globalRegistry, { id: "VerificationOutcome", examples: [{ outcome: "approved" }] });
+export const VerificationOutcome = withExample(
+  namedStrictObject("VerificationOutcome", {
+    outcome: namedEnum("ReportedVerificationOutcome", ["approved", "failed"]),
+  }),
+  { outcome: "approved" },
+);
 export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
 
 export const VerificationsQuery = z.safeExtend(PageQuery, {
@@ -178,8 +172,8 @@ export const ConversionQuery = z.strictObject({
   days: about(z._default(integerParameter(1, 7), 7), "The number of past days, up to 7."),
 });
 
-const CountryConversion = z
-  .object({
+const CountryConversion = about(
+  namedObject("CountryConversion", {
     country: about(
       z.string(),
       "The ISO 3166-1 code, `XK` for Kosovo, `none` for a number without a country.",
@@ -190,13 +184,11 @@ const CountryConversion = z
       z.int(),
       "Those whose message was not sent or not delivered: a bad route is no fraud.",
     ),
-  })
-  .register(z.globalRegistry, {
-    id: "CountryConversion",
-    description: "The verifications of a country by the time of their start.",
-  });
+  }),
+  "The verifications of a country by the time of their start.",
+);
 
-export const VerificationConversion = z
-  .object({ countries: z.array(CountryConversion) })
-  .register(z.globalRegistry, { id: "VerificationConversion" });
+export const VerificationConversion = namedObject("VerificationConversion", {
+  countries: z.array(CountryConversion),
+});
 export type VerificationConversion = z.infer<typeof VerificationConversion>;

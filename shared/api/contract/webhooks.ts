@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { about } from "./about.ts";
+import { about, namedEnum, namedObject, namedStrictObject, withExample } from "./about.ts";
 import { EventName, WebhookEvent } from "./events.ts";
 import { EndpointUrl, idSchema, PageQuery, Timestamp } from "./primitives.ts";
 
@@ -16,35 +16,34 @@ const Events = z
     description: "The events that the endpoint gets; by default `message.sent` and `message.failed`.",
   });
 
-export const CreateWebhookRequest = z
-  .strictObject({ url: EndpointUrl, events: z._default(Events, ["message.sent", "message.failed"]) })
-  .register(z.globalRegistry, {
-    id: "CreateWebhookRequest",
-    examples: [{ url: "https://shop.example/sms-events" }],
-  });
+export const CreateWebhookRequest = withExample(
+  namedStrictObject("CreateWebhookRequest", {
+    url: EndpointUrl,
+    events: z._default(Events, ["message.sent", "message.failed"]),
+  }),
+  { url: "https://shop.example/sms-events" },
+);
 export type CreateWebhookRequest = z.infer<typeof CreateWebhookRequest>;
 
 /** Fields that are not there stay as they are. */
-export const UpdateWebhookRequest = z
-  .strictObject({
+export const UpdateWebhookRequest = withExample(
+  namedStrictObject("UpdateWebhookRequest", {
     url: z.optional(EndpointUrl),
     events: z.optional(Events),
     enabled: about(
       z.optional(z.boolean()),
       "Whether the endpoint is called. Enabling it again clears the reason why it was disabled.",
     ),
-  })
-  .register(z.globalRegistry, { id: "UpdateWebhookRequest", examples: [{ enabled: true }] });
+  }),
+  { enabled: true },
+);
 export type UpdateWebhookRequest = z.infer<typeof UpdateWebhookRequest>;
 
-export const DisabledReason = z
-  .enum(["gone", "failing", "by_customer", "by_operator"])
-  .register(z.globalRegistry, {
-    id: "WebhookDisabledReason",
-    description:
-      "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
-      "you disabled it (`by_customer`). `by_operator`: the operator of the gateway disabled it.",
-  });
+export const DisabledReason = about(
+  namedEnum("WebhookDisabledReason", ["gone", "failing", "by_customer", "by_operator"]),
+  "Why the endpoint is no longer called: it responded with 410 (`gone`), all calls failed for five days (`failing`), or " +
+    "you disabled it (`by_customer`). `by_operator`: the operator of the gateway disabled it.",
+);
 export type DisabledReason = z.infer<typeof DisabledReason>;
 
 export const WebhookParams = z.object({ id: idSchema("whk") });
@@ -61,35 +60,33 @@ export const EndpointParams = z.object({
   ),
 });
 
-export const Webhook = z
-  .object({
-    id: idSchema("whk"),
-    test: about(
-      z.optional(z.literal(true)),
-      "Present if a test key registered it. It gets events about test messages only.",
+export const Webhook = namedObject("Webhook", {
+  id: idSchema("whk"),
+  test: about(
+    z.optional(z.literal(true)),
+    "Present if a test key registered it. It gets events about test messages only.",
+  ),
+  url: z.string(),
+  events: z.array(EventName),
+  status: namedEnum("WebhookStatus", ["enabled", "disabled"]),
+  disabledReason: z.optional(DisabledReason),
+  disabledAt: z.optional(Timestamp),
+  failingSince: about(
+    z.optional(Timestamp),
+    "While the last call failed: when the first call failed after the last one that succeeded.",
+  ),
+  lastFailure: about(
+    z.optional(
+      z.object({
+        at: Timestamp,
+        status: about(z.optional(z.int()), "The endpoint's response, if there was one."),
+        error: z.string(),
+      }),
     ),
-    url: z.string(),
-    events: z.array(EventName),
-    status: z.enum(["enabled", "disabled"]).register(z.globalRegistry, { id: "WebhookStatus" }),
-    disabledReason: z.optional(DisabledReason),
-    disabledAt: z.optional(Timestamp),
-    failingSince: about(
-      z.optional(Timestamp),
-      "While the last call failed: when the first call failed after the last one that succeeded.",
-    ),
-    lastFailure: about(
-      z.optional(
-        z.object({
-          at: Timestamp,
-          status: about(z.optional(z.int()), "The endpoint's response, if there was one."),
-          error: z.string(),
-        }),
-      ),
-      "The last call, while it is one that failed.",
-    ),
-    createdAt: Timestamp,
-  })
-  .register(z.globalRegistry, { id: "Webhook" });
+    "The last call, while it is one that failed.",
+  ),
+  createdAt: Timestamp,
+});
 export type Webhook = z.infer<typeof Webhook>;
 
 /** The responses to creation and rotation, the only ones that ever carry a signing secret. */
@@ -100,13 +97,15 @@ export const CreatedWebhook = z
   .register(z.globalRegistry, { id: "CreatedWebhook" });
 export type CreatedWebhook = z.infer<typeof CreatedWebhook>;
 
-export const CallbackSecret = z
-  .object({ id: z.literal("callbacks"), secret: CreatedWebhook.shape.secret })
-  .register(z.globalRegistry, { id: "CallbackSecret" });
+export const CallbackSecret = namedObject("CallbackSecret", {
+  id: z.literal("callbacks"),
+  secret: CreatedWebhook.shape.secret,
+});
 
-export const DeletedWebhook = z
-  .object({ id: idSchema("whk"), deleted: z.literal(true) })
-  .register(z.globalRegistry, { id: "DeletedWebhook" });
+export const DeletedWebhook = namedObject("DeletedWebhook", {
+  id: idSchema("whk"),
+  deleted: z.literal(true),
+});
 
 /** The headers of a webhook call. The last three are those of Standard Webhooks. */
 export const webhookHeaders = {
@@ -129,16 +128,14 @@ export const webhookHeaders = {
 } as const;
 
 /** The body of a call that a customer requests to test an endpoint. Endpoints cannot subscribe to it. */
-const PingEvent = z
-  .object({
+const PingEvent = about(
+  namedObject("PingEvent", {
     event: z.literal("ping"),
     timestamp: Timestamp,
     data: z.object({ id: idSchema("evt") }),
-  })
-  .register(z.globalRegistry, {
-    id: "PingEvent",
-    description: "A test call that you requested",
-  });
+  }),
+  "A test call that you requested",
+);
 
 /** The body of any webhook call. */
 export const WebhookPayload = z
@@ -146,30 +143,26 @@ export const WebhookPayload = z
   .register(z.globalRegistry, { id: "WebhookPayload" });
 export type WebhookPayload = z.infer<typeof WebhookPayload>;
 
-export const WebhookDeliveryState = z
-  .enum(["pending", "succeeded", "failed"])
-  .register(z.globalRegistry, { id: "WebhookDeliveryState" });
+export const WebhookDeliveryState = namedEnum("WebhookDeliveryState", ["pending", "succeeded", "failed"]);
 
 /** An event on its way to one endpoint. */
-export const WebhookDelivery = z
-  .object({
-    id: idSchema("dlv"),
-    eventId: about(idSchema("evt"), "The `webhook-id` header of every attempt."),
-    url: about(z.optional(z.string()), "The `callbackUrl` of the message, for a callback."),
-    payload: WebhookPayload,
-    state: WebhookDeliveryState,
-    attempts: about(z.int(), "Attempts that have begun."),
-    createdAt: Timestamp,
-    lastAttemptAt: z.optional(Timestamp),
-    lastStatus: about(z.optional(z.int()), "The endpoint's response, if there was one."),
-    lastError: z.optional(z.string()),
-    lastDurationMs: about(
-      z.optional(z.int()),
-      "How long the last call took until the response or failure, in milliseconds.",
-    ),
-    nextAttemptAt: about(z.optional(Timestamp), "Present while pending."),
-  })
-  .register(z.globalRegistry, { id: "WebhookDelivery" });
+export const WebhookDelivery = namedObject("WebhookDelivery", {
+  id: idSchema("dlv"),
+  eventId: about(idSchema("evt"), "The `webhook-id` header of every attempt."),
+  url: about(z.optional(z.string()), "The `callbackUrl` of the message, for a callback."),
+  payload: WebhookPayload,
+  state: WebhookDeliveryState,
+  attempts: about(z.int(), "Attempts that have begun."),
+  createdAt: Timestamp,
+  lastAttemptAt: z.optional(Timestamp),
+  lastStatus: about(z.optional(z.int()), "The endpoint's response, if there was one."),
+  lastError: z.optional(z.string()),
+  lastDurationMs: about(
+    z.optional(z.int()),
+    "How long the last call took until the response or failure, in milliseconds.",
+  ),
+  nextAttemptAt: about(z.optional(Timestamp), "Present while pending."),
+});
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
 
 export const DeliveryParams = z.extend(EndpointParams, { deliveryId: idSchema("dlv") });
