@@ -191,7 +191,7 @@ it("a request that a function's role does not allow is rejected as in AWS", asyn
   expect(errorOf(await customer.call("/v1/auth/api-keys"))).toEqual({ status: 500, code: "INTERNAL" });
   // The function makes two queries at the same time.
   expect(log.join("\n")).toMatch(
-    /not authorized to perform dynamodb:Query on (ORG|KEY_USES)#\*\. Permissions: sendSms in infra\/permissions\.txt/,
+    /not authorized to perform dynamodb:Query on (ORG|KEY_USES)#\*\. Permissions: sendSms in infra\/stack\/permissions\.txt/,
   );
 });
 
