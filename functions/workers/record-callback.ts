@@ -7,10 +7,12 @@ import { noteUndeliveredOf } from "../../shared/verifications/undelivered.ts";
 
 export const handler = worker(
   QueuedCallback,
-  async (callback, _remainingTimeMs, queuedAt) => recordCallback(callback, queuedAt),
-  async (results) => {
-    const heard = results.filter((receipt) => receipt !== undefined);
-    const messages = heard.map(({ message }) => message);
-    await Promise.all([countReceipts(heard), countArrivals(heard), noteUndeliveredOf(messages)]);
+  async (callback, { queuedAt }) => recordCallback(callback, queuedAt),
+  {
+    conclude: async (results) => {
+      const heard = results.filter((receipt) => receipt !== undefined);
+      const messages = heard.map(({ message }) => message);
+      await Promise.all([countReceipts(heard), countArrivals(heard), noteUndeliveredOf(messages)]);
+    },
   },
 );

@@ -17,9 +17,10 @@ const breakers = new Breakers();
 const throughput = new Throughput();
 const sending = cachedSending();
 
+/** Submits queued messages to carriers. The messages of a batch share what is read about their organizations. */
 export const handler = worker(
   MessageJob,
-  async (job, remainingTimeMs, _queuedAt, stateOf = stateOfOrganization) => {
+  async (job, { remainingTimeMs, batch: stateOf = stateOfOrganization }) => {
     // Before a lease is acquired: if a read failed after it, what the carrier did would count as unknown.
     const [book, present, rateCard] = await Promise.all([carriers(), sending(), findPresentCard()]);
     return submitMessage(job, {
@@ -33,9 +34,11 @@ export const handler = worker(
       stateOf,
     });
   },
-  async (results) => {
-    const ended = results.filter((message) => message !== undefined);
-    await Promise.all([countOutcomes(ended), countSent(ended), noteUndeliveredOf(ended)]);
+  {
+    begin: statesOfOrganizations,
+    conclude: async (results) => {
+      const ended = results.filter((message) => message !== undefined);
+      await Promise.all([countOutcomes(ended), countSent(ended), noteUndeliveredOf(ended)]);
+    },
   },
-  statesOfOrganizations,
 );

@@ -1,6 +1,6 @@
 import { worker } from "../../shared/platform/jobs/worker.ts";
 import { OperatorEntry, writeOperatorEntry } from "../../shared/tenancy/audit-log/operator-entries.ts";
 
-export const handler = worker(OperatorEntry, async (entry, _remainingTimeMs, _queuedAt, _batch, sent) =>
+export const handler = worker(OperatorEntry, async (entry, { sent }) =>
   writeOperatorEntry(entry, sent.SenderId, new Date(Number(sent.SentTimestamp))),
 );

@@ -33,11 +33,11 @@ export function newSender({ route, costMicros, hasBreaker, begins }: Sending): H
   const others = { ...(hasBreaker && { breakers: new Breakers() }), rateCard };
   return worker(
     MessageJob,
-    async (job, remainingTimeMs) => {
+    async (job, { remainingTimeMs }) => {
       begins(job.messageId);
       return submitMessage(job, inOrder(route(), { ...others, remainingTimeMs }));
     },
-    async (ended) => countOutcomes(ended.filter((message) => message !== undefined)),
+    { conclude: async (ended) => countOutcomes(ended.filter((message) => message !== undefined)) },
   );
 }
 
@@ -45,12 +45,12 @@ export function newSender({ route, costMicros, hasBreaker, begins }: Sending): H
 export function newRecorder(proves: (message: { id: string; deliveryStatus?: unknown }) => void): Handler {
   return worker(
     QueuedCallback,
-    async (report, _remainingTimeMs, queuedAt) => {
+    async (report, { queuedAt }) => {
       const recorded = await recordCallback(report, queuedAt);
       if (recorded !== undefined) proves(recorded.message);
       return recorded;
     },
-    async (recorded) => countReceipts(recorded.filter((receipt) => receipt !== undefined)),
+    { conclude: async (recorded) => countReceipts(recorded.filter((receipt) => receipt !== undefined)) },
   );
 }
 

@@ -80,7 +80,7 @@ it("passes on the results of all successful jobs together", async () => {
       if (name === "bad") throw new Error("it did not work");
       return name;
     },
-    async (results) => void concluded.push(results),
+    { conclude: async (results) => void concluded.push(results) },
   );
   await handler(batchOf('{"name":"good"}', '{"name":"bad"}', '{"name":"also good"}'), context);
   expect(concluded).toEqual([["good", "also good"]]);
@@ -106,12 +106,9 @@ it("writes the metrics of scheduled work, also when it fails", async () => {
 
 it("passes the same shared value to all jobs of a batch, and another one to the next batch", async () => {
   const shared: unknown[] = [];
-  const handler = worker(
-    z.number(),
-    async (_job, _remainingTimeMs, _queuedAt, batch) => shared.push(batch),
-    undefined,
-    () => new Map(),
-  );
+  const handler = worker(z.number(), async (_job, { batch }) => shared.push(batch), {
+    begin: () => new Map(),
+  });
   await handler(batchOf("1", "2"), context);
   await handler(batchOf("3"), context);
   expect(shared[0]).toBe(shared[1]);

@@ -8,25 +8,33 @@ import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 import { queuedAtAttribute, requestIdAttribute, ReturnsLater } from "./job.ts";
 
+/** What comes with a job. */
+export interface Delivery<Batch> {
+  /** Returns the remaining time of the function. */
+  readonly remainingTimeMs: () => number;
+  /** When the job was first queued. */
+  readonly queuedAt: Date;
+  /** What `begin` returned for the batch of the job. */
+  readonly batch: Batch | undefined;
+  /** The sender of the job, and when it was sent, as SQS has noted them. */
+  readonly sent: Pick<SQSRecordAttributes, "SenderId" | "SentTimestamp">;
+}
+
+interface BatchSteps<Result, Batch> {
+  /** Makes what the jobs of one batch share. */
+  readonly begin?: () => Batch;
+  /** Receives the results of all jobs that did not throw. It must not throw. */
+  readonly conclude?: (results: readonly Result[]) => Promise<void>;
+}
+
 /**
  * Returns the Lambda handler of a queue. It parses the jobs of a batch and works on them concurrently. It reports only the
  * failed jobs, so the queue delivers only these again, and parks them after hours of attempts.
- * @param work receives a job, the remaining time of the function, when the job was first queued, and the state of its batch.
- * The last argument has the sender of the job, and when it was sent, as SQS has noted them.
- * @param conclude receives the results of all jobs that did not throw; it must not throw
- * @param begin makes the state that the jobs of one batch share
  */
 export function worker<Job, Result, Batch = undefined>(
   schema: z.ZodMiniType<Job>,
-  work: (
-    job: Job,
-    remainingTimeMs: () => number,
-    queuedAt: Date,
-    batch: Batch | undefined,
-    sent: Pick<SQSRecordAttributes, "SenderId" | "SentTimestamp">,
-  ) => Promise<Result>,
-  conclude?: (results: readonly Result[]) => Promise<void>,
-  begin?: () => Batch,
+  work: (job: Job, delivery: Delivery<Batch>) => Promise<Result>,
+  { begin, conclude }: BatchSteps<Result, Batch> = {},
 ): (event: SQSEvent, context: Context) => Promise<SQSBatchResponse> {
   const handler = middy<SQSEvent, unknown>()
     // The first middleware is called last, after the failures have been counted.
@@ -39,13 +47,12 @@ export function worker<Job, Result, Batch = undefined>(
         Records.map(async (record) =>
           inCall(
             async () =>
-              work(
-                schema.parse(JSON.parse(record.body)),
+              work(schema.parse(JSON.parse(record.body)), {
                 remainingTimeMs,
-                firstQueuedAt(record),
+                queuedAt: firstQueuedAt(record),
                 batch,
-                record.attributes,
-              ),
+                sent: record.attributes,
+              }),
             requestIdOf(record),
           ),
         ),
