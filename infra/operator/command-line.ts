@@ -100,7 +100,7 @@ export interface CheckedCommand {
   readonly run: (context: Context) => Promise<void>;
   /** Undefined for the gateway on this machine. */
   readonly stage: Stage | undefined;
-  /** Whether it shows personal data: of an organization, if one is named by its ID or an email. */
+  /** Whether it shows personal data. The audit log of an organization that the input names, by ID or email, shows it then. */
   readonly discloses: boolean;
 }
 
@@ -194,7 +194,7 @@ function rejectUnknown(level: Command): void {
   });
 }
 
-/** Returns at most three commands that differ from a misspelled one in less than half of the letters, most similar first. */
+/** Returns at most three commands that differ from a misspelled one in at most two fifths of the letters, most similar first. */
 function nearestOf(typed: string): string[] {
   return commands
     .map(({ name }) => ({ name, distance: editDistance(typed, name) }))
@@ -228,9 +228,10 @@ export function checkInput(
   inputs: Typed,
   stage: Stage | undefined,
 ): CheckedCommand | { readonly part: string; readonly problem: string } {
-  const run = work.safeParse(inputs, { error: validationMessage });
-  if (!run.success) {
-    const [{ path, message } = { path: [], message: "is not valid" }] = run.error.issues;
+  // The schema parses the input, and returns the command with the parsed input.
+  const parsed = work.safeParse(inputs, { error: validationMessage });
+  if (!parsed.success) {
+    const [{ path, message } = { path: [], message: "is not valid" }] = parsed.error.issues;
     // A schema's own message is more specific than "is required".
     return { part: String(path[0]), problem: message === "is required" ? "is missing" : message };
   }
@@ -238,7 +239,7 @@ export function checkInput(
     [...parameters, ...options].filter((each) => each.isPersonal).map((each) => each.name),
   );
   const recorded = Object.fromEntries(Object.entries(inputs).filter(([given]) => !personal.has(given)));
-  return { name, inputs, recorded, run: run.data, stage, discloses };
+  return { name, inputs, recorded, run: parsed.data, stage, discloses };
 }
 
 /** Rejects an option's name as the value of the option before it. */

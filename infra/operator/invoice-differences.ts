@@ -88,7 +88,7 @@ export class MessageComparison {
     const names = new Set([nameOf(carrierReference), nameOf(id)]);
     const all = [...names].flatMap((name) => this.#open.get(name) ?? []);
     for (const name of names) this.#open.delete(name);
-    const [line, ...repeats] = withParts(all, segments);
+    const [line, ...repeats] = mergedParts(all, segments);
     const country = countryOfNumber(message.to);
     const sent = { message: id, country, sentParts: segments };
     if (line === undefined) {
@@ -131,6 +131,7 @@ export class MessageComparison {
     };
   }
 
+  /** Returns the expected cost of a message: that of the price list, or else the recorded one, which counts as unlisted. */
   #expected(
     { costMicros, segments, sentAt = "", to }: SentMessage,
     { network, country: ofLine }: InvoiceLine,
@@ -150,8 +151,8 @@ function nameOf(reference: string): string {
   return /msg_[\da-z]{26}/.exec(name)?.[0] ?? name;
 }
 
-/** Returns the lines of a message. A line for each of its parts is one line. */
-function withParts(lines: readonly InvoiceLine[], segments: number): readonly InvoiceLine[] {
+/** Returns the lines of a message. Where each of its parts has a line, they become one line. */
+function mergedParts(lines: readonly InvoiceLine[], segments: number): readonly InvoiceLine[] {
   const [first] = lines;
   const isOfParts = lines.length === segments && lines.every(({ parts }) => parts === 1);
   if (first === undefined || segments === 1 || !isOfParts) return lines;
@@ -203,6 +204,7 @@ export function compareSums(lines: readonly InvoiceLine[], sums: readonly SentSu
   let matched = 0;
   const differences = [...new Set([...billed.keys(), ...sent.keys()])].flatMap((name): Difference[] => {
     const [ofInvoice, ofGateway] = [billed.get(name) ?? [], sent.get(name) ?? []];
+    // A line of a sum without a number of parts has a charge alone.
     const parts = sumOf(ofInvoice.map((line) => line.parts ?? 0));
     const micros = sumOf(ofInvoice.map((line) => line.micros));
     const toleranceMicros = sumOf(ofInvoice.map((line) => line.toleranceMicros));

@@ -30,8 +30,8 @@ export function marketOf(card: RateCard, { routes }: Pick<RoutingTable, "routes"
 
 /** A change of prices, costs or routes. */
 interface Change extends Omit<Question, "at" | "minimumMargin"> {
-  /** Present if the change can turn price overrides into losses too. */
-  readonly concernsAll?: { readonly before: Market };
+  /** The former prices and routes, if the change can turn price overrides into losses too. */
+  readonly beforeForOverrides?: Market;
   readonly allowLoss: boolean;
 }
 
@@ -40,17 +40,17 @@ interface Change extends Omit<Question, "at" | "minimumMargin"> {
  * @throws Error for losses that were not accepted
  */
 export async function guardAgainstLoss(
-  { allowLoss, concernsAll, ...asked }: Change,
+  { allowLoss, beforeForOverrides, ...asked }: Change,
   context: Context,
 ): Promise<void> {
   const { output, minimumMargin } = context;
   const question: Question = { ...asked, minimumMargin, at: now() };
   const { losses, withoutCost } = findLosses(question);
   const all = [...losses];
-  if (concernsAll !== undefined) {
+  if (beforeForOverrides !== undefined) {
     for await (const own of organizationsWithPrices(context)) {
       const prefixes = own.prices.prefixes();
-      all.push(...findLosses({ ...question, ...concernsAll, prefixes, own }).losses);
+      all.push(...findLosses({ ...question, before: beforeForOverrides, prefixes, own }).losses);
     }
   }
   for (const [carrier, prefixes] of withoutCost) {

@@ -29,7 +29,7 @@ import { scheduleRiseNotices, warnOfSuddenRises } from "./price-notices.ts";
 import { importOverrides } from "./price-overrides.ts";
 import { readRates } from "./rates-file.ts";
 
-/** Carriers that a stage can use without `carriers set`, and the fee beside them. */
+/** Columns of costs that need no `carriers set`: the carriers of stages, and the fee of a verification. */
 export const stageCarriers: ReadonlySet<string> = new Set(["aws", "sandbox", verificationFee]);
 
 const importPrices = command({
@@ -107,9 +107,9 @@ export async function guardCard(
   { allowLoss, before, book }: Decision & { readonly before: RateCard; readonly book: RoutingTable },
   context: Context,
 ): Promise<void> {
-  const concernsAll = { before: marketOf(before, book, context) };
+  const beforeForOverrides = marketOf(before, book, context);
   const market = marketOf(card, book, context);
-  await guardAgainstLoss({ market, prefixes: card.prefixes(), concernsAll, allowLoss }, context);
+  await guardAgainstLoss({ market, prefixes: card.prefixes(), beforeForOverrides, allowLoss }, context);
 }
 
 const list = command({

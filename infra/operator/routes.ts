@@ -153,7 +153,10 @@ async function guardRoutes(
   const card = await readRateCard(version);
   const before = marketOf(card, book, context);
   const market = marketOf(card, { routes }, context);
-  await guardAgainstLoss({ market, before, prefixes: [prefix], concernsAll: { before }, allowLoss }, context);
+  await guardAgainstLoss(
+    { market, before, prefixes: [prefix], beforeForOverrides: before, allowLoss },
+    context,
+  );
 }
 
 /** Returns in words which carriers get the messages to a number, by message type where these differ. */

@@ -15,6 +15,8 @@ import { newWebhookSecret, type SigningSecrets } from "./signature.ts";
 /*
  * The signing secrets of webhooks. They are separate from the webhooks, because many functions read those. They are sealed
  * with a key of the stage. Only the functions that create, replace or use secrets may read them and have the key.
+ * "Callbacks" are the calls to the `callbackUrl` of messages. They act as one webhook of the organization, whose secret is
+ * created when a person requests it.
  */
 
 export const WebhookSecretRecord = z.object({

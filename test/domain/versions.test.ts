@@ -98,6 +98,16 @@ it("an item of release 0.4.0 has the version 0 until its first change", async ()
   await expect(change(0)).rejects.toMatchObject({ code: "CONFLICT" });
 });
 
+it("a change of a draft that names only the version that a person saw changes nothing", async () => {
+  const id = await createCampaignTo(organizationId, 1);
+  const { version } = await getCampaign(organizationId, id);
+  const organization = await organizationOf(organizationId);
+  expect(await updateCampaign(organization, id, { version })).toMatchObject({ version });
+  await expect(updateCampaign(organization, id, { version: version + 1 })).rejects.toMatchObject({
+    code: "CONFLICT",
+  });
+});
+
 it("a draft that another person changed, also during the launch, is not launched unseen", async () => {
   const id = await createCampaignTo(organizationId, 1);
   const { version } = await getCampaign(organizationId, id);

@@ -71,7 +71,7 @@ export function functionEnvironment(
   );
 }
 
-/** Returns the policies of the stage. */
+/** Returns the policies of the stage as texts: a list with spaces between, and an absent policy as an empty text. */
 function policyVariables(policies: Stage["policies"]): Record<string, string> {
   const names: Readonly<Record<keyof Stage["policies"], string>> = environmentNames.policies;
   const values: Readonly<Record<string, boolean | string | readonly string[] | undefined>> = policies;

@@ -21,7 +21,9 @@ export async function updateCampaign(
   request: UpdateCampaignRequest,
 ): Promise<Campaign> {
   const { id: organizationId } = organization;
-  const { message, templateId, senderId, from, version: seen, ...others } = request;
+  const { version: seen, ...fields } = request;
+  const { message, templateId, senderId, from, ...others } = fields;
+  const hasChanges = Object.values(fields).some((value) => value !== undefined);
   const changes = changesOfPatch<"campaign">({
     ...others,
     ...((message !== undefined || templateId !== undefined) && {
@@ -34,7 +36,6 @@ export async function updateCampaign(
     const { status, version } = await readCampaign(organizationId, campaignId);
     if (status !== "draft") throw new ApiError("CONFLICT", { message: "Only a draft can be changed." });
     requireVersion(seen, version);
-    const hasChanges = Object.values(request).some((value) => value !== undefined);
     const key = keys.campaign(organizationId, campaignId);
     const changed = { ...changes, add: { version: 1 } };
     const requires = { is: { status }, ...atVersion(seen) };

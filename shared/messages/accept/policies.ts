@@ -119,6 +119,7 @@ export function isDestinationAllowed(to: string, blocked: readonly string[]): bo
 function destinationRejection(to: string, blocked: readonly string[]): string | undefined {
   if (isBlocked(to, blocked)) return "No messages are sent to this number from here.";
   if (isSandboxNumber(to)) return undefined;
+  // Undefined on a stage that allows all countries and all types.
   const problem = impossibility(to);
   if (problem !== undefined) return `This ${problem}.`;
   const countries = config.allowedCountries();
@@ -200,7 +201,8 @@ export async function isSenderRejected({ organizationId, senderId, from }: Sendi
 }
 
 /**
- * Returns why an accepted message may no longer go to a carrier. Rules and wishes can change until it is due.
+ * Returns why an accepted message may no longer go to a carrier. The rules that change until it is due are those of senders and
+ * of blocked prefixes, and the wishes of recipients. The others depend on the stage, and were checked when it was accepted.
  * @param mayHaveReplies whether people can reply to the organization
  */
 export async function rejectionBeforeSubmit(

@@ -42,9 +42,11 @@ export const CountsRecord = z.extend(Tally, {
     z.extend(Tally, {
       after: z.optional(z.string()),
       changes: z.int(),
+      /** The amounts by country and carrier, for the operator, and by country, for the customer. */
       margins: z._default(Margins, []),
       /** Absent from a count that an older release began. */
       usage: z.optional(Usage),
+      /** The verifications whose fee is not decided yet. */
       openFees: z._default(z.int(), 0),
       /** Whether the number index has all messages of the count so far. */
       isIndexed: z.optional(z.boolean()),
@@ -61,7 +63,7 @@ export const CountsRecord = z.extend(Tally, {
 });
 export type CountsRecord = z.infer<typeof CountsRecord>;
 
-/** The time from the end of a day until it is counted: by then its last messages have ended. */
+/** The time from the end of a day until it is counted. By then most of its messages have ended; others defer it. */
 export const countDayAfterMs = hourMs;
 
 /** A message, and the amounts that its outcome or its receipt adds to its counters. */
@@ -90,6 +92,7 @@ export interface RecordedReceipt {
 export async function countReceipts(recorded: readonly RecordedReceipt[]): Promise<void> {
   const changes = recorded.map(({ message, before }): Change => {
     const { delivered, undelivered } = tallyOf([message]);
+    // A message that was delivered stays so.
     const former = before === "undelivered" ? 1 : 0;
     return { message, tally: { ...emptyTally, delivered, undelivered: undelivered - former } };
   });
@@ -125,6 +128,7 @@ async function countChanges(kind: "outcome" | "receipt", changes: readonly Chang
 /** Makes sure that a day with accepted messages is counted once it is over, even if its counts were lost. */
 export async function noteDay(shard: DayShard): Promise<void> {
   const { set, setIfAbsent } = toBeClosed(shard);
+  // Adding zero creates the counter that the count of the messages compares.
   const changes = { set: { ...set, entity: "messageCounts" }, setIfAbsent, add: { changes: 0 } } as const;
   await updateItem(CountsRecord, updateOf(shard.counter, changes, { absent: ["closedAt"] }));
 }

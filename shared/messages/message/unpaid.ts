@@ -36,9 +36,12 @@ export async function withoutUnpaid(
   const from = Math.max(settledSeq + 1, seq - maxEntries + 1);
   const entries = await readLedger(wallet, { from, to: seq, limit: maxEntries }, { skipsUnreadable: true });
   const paid = new Set(entries.map(({ messageId }) => messageId));
-  const readSinceMs = from === settledSeq + 1 ? 0 : Date.parse(entries[0]?.createdAt ?? "") + paymentMs;
+  // Messages from before may have an entry that was not read.
+  const [oldest] = entries;
+  const allReadSinceMs =
+    from === settledSeq + 1 ? 0 : oldest === undefined ? Infinity : Date.parse(oldest.createdAt) + paymentMs;
   const unnamed = doubtful
-    .filter((message) => !paid.has(message.id) && Date.parse(message.queuedAt) > readSinceMs)
+    .filter((message) => !paid.has(message.id) && Date.parse(message.queuedAt) > allReadSinceMs)
     .slice(0, maxReadAgain);
   // The reconciler may have settled an entry meanwhile. It confirms the message before.
   const present = await readMessages(
@@ -56,8 +59,8 @@ export async function withoutUnpaid(
 export async function deleteIfUnpaid(key: Key<"message">): Promise<boolean> {
   const message = await findItem(MessageRecord, key, { consistent: true });
   if (message === undefined || now().getTime() - Date.parse(message.queuedAt) < hourMs) return false;
-  const isPaid = (await withoutUnpaid(message.organizationId, [message])).length > 0;
-  if (isPaid) return false;
+  const remaining = await withoutUnpaid(message.organizationId, [message]);
+  if (remaining.length > 0) return false;
   const { expiresAt } = message;
   return (await deleteItem(key, { is: { status: "queued", expiresAt, attempts: 0 } })).applied;
 }

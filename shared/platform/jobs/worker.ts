@@ -8,13 +8,13 @@ import { log } from "../log.ts";
 import { countFault, countMetrics, writeMetrics } from "../metrics.ts";
 import { queuedAtAttribute, requestIdAttribute, ReturnsLater } from "./job.ts";
 
-/** What comes with a job. */
+/** The circumstances of a job. */
 export interface Delivery<Batch> {
   /** Returns the remaining time of the function. */
   readonly remainingTimeMs: () => number;
   /** When the job was first queued. */
   readonly queuedAt: Date;
-  /** What `begin` returned for the batch of the job. */
+  /** The value that `begin` returned for the batch of the job. */
   readonly batch: Batch | undefined;
   /** The sender of the job, and when it was sent, as SQS has noted them. */
   readonly sent: Pick<SQSRecordAttributes, "SenderId" | "SentTimestamp">;

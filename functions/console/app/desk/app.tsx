@@ -15,7 +15,9 @@ import { CommandMenu, PartsForm, type Values } from "./command.tsx";
 import { changes, desk, openDesk, prepared, run, type Prepared } from "./desk.ts";
 import { Output } from "./output.tsx";
 
+/** The operator's desk: pages with the output of commands, whose rows and headings offer further commands. */
 function App() {
+  // A text is the reason why the desk is closed.
   if (typeof desk.value === "string") {
     return (
       <main class="door">
@@ -77,14 +79,13 @@ function PageView({
   const { id, text } = values;
   const isShown = ({ when = "" }: Panel): boolean =>
     look !== "search" || (text !== "" && new RegExp(when).test(text));
-  const shown = panels
-    .filter(isShown)
-    .flatMap((panel) =>
-      prepared([panel.line], values).map((action): [string, JSX.Element] => [
-        panel.title,
-        <PanelView key={panel.title} panel={panel} action={action} values={values} />,
-      ]),
-    );
+  const shown = panels.filter(isShown).flatMap((panel) =>
+    // A panel of a command that this release does not have is left out.
+    prepared([panel.line], values).map((action): [string, JSX.Element] => [
+      panel.title,
+      <PanelView key={panel.title} panel={panel} action={action} values={values} />,
+    ]),
+  );
   return (
     <Page
       title={`${title} ${id}`.trim()}

@@ -1,4 +1,6 @@
 import { segmentsOf } from "../../../../shared/messages/message/segments.ts";
+import type { Field } from "./form-state.ts";
+import { SelectField } from "./form.tsx";
 import { countText } from "./money.tsx";
 
 /** The characters, encoding and billed segments of a text. */
@@ -20,4 +22,16 @@ export function Preview({ sender, text }: { sender: string; text: string }) {
       <p dir="auto">{text === "" ? "Your message appears here." : text}</p>
     </figure>
   );
+}
+
+const messageTypes = [
+  ["", "Not specified"],
+  ["transactional", "Transactional: order or appointment updates"],
+  ["otp", "One-time code"],
+  ["marketing", "Marketing: not sent to people who opted out"],
+] as const;
+
+/** The type of a message, which people need not choose. */
+export function MessageTypeField({ field }: { field: Field<string> }) {
+  return <SelectField field={field} label="Type" options={messageTypes} />;
 }

@@ -102,6 +102,7 @@ function CampaignForm({
   const senders = useLoad(usableSenders, []);
   const source = useAudienceData();
   const chosen = edited?.audience.contactIds;
+  // A draft for chosen contacts keeps them, unless tags replace them.
   const audienceOf = ({ isToAll: toAll, tags: any }: CampaignValues): Audience =>
     toAll
       ? { all: true }
@@ -109,7 +110,7 @@ function CampaignForm({
         ? { contactIds: chosen }
         : { tags: [...any] };
   const save = async (values: CampaignValues, attemptKey: string): Promise<void> => {
-    if (unknown !== undefined) throw new FieldProblem("message", unknown);
+    if (unknownProblem !== undefined) throw new FieldProblem("message", unknownProblem);
     const common = {
       name: values.name.trim(),
       message: withFieldNames(values.message, fields),
@@ -149,9 +150,10 @@ function CampaignForm({
     [source.data, isToAll, tags],
   );
   const fields = useMemo(() => fieldsOf(people ?? []), [people]);
+  // With placeholders as the contacts have them.
   const text = withFieldNames(message, fields);
   const hasAll = source.data?.isAll === true && people?.length !== 0;
-  const unknown = hasAll ? unknownPlaceholder(message, fields) : undefined;
+  const unknownProblem = hasAll ? unknownPlaceholder(message, fields) : undefined;
   const problem = problemOf(text);
   const plan = {
     message: text,
@@ -233,12 +235,13 @@ function CampaignForm({
           </Section>
           <Section title="Preview">
             <Sample source={source} plan={plan} sender={given(senderId) ?? usable[0] ?? ""} />
-            {[problem && `The message ${problem}`, unknown, singleBraces(message, fields)].map((each) =>
-              each === undefined ? null : (
-                <Notice key={each} tone="bad">
-                  {each}
-                </Notice>
-              ),
+            {[problem && `The message ${problem}`, unknownProblem, singleBraces(message, fields)].map(
+              (each) =>
+                each === undefined ? null : (
+                  <Notice key={each} tone="bad">
+                    {each}
+                  </Notice>
+                ),
             )}
           </Section>
         </div>

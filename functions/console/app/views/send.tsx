@@ -12,7 +12,7 @@ import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { CheckField, Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { useLoad, usePolling } from "../parts/load.tsx";
-import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { MessageTypeField, Preview, SegmentCount } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
 import { announce, Notice, Problem } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -24,13 +24,6 @@ import { fieldProblems, messageOf } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 import { expiryChoices, given, numberIn, phoneCountry, secondsOf, senderIn, typedForm } from "../typed.ts";
 import { usableSenders } from "../usable-senders.ts";
-
-const messageTypes = [
-  ["", "Not specified"],
-  ["transactional", "Transactional: order or appointment updates"],
-  ["otp", "One-time code"],
-  ["marketing", "Marketing: not sent to people who opted out"],
-] as const;
 
 const initial = {
   to: "",
@@ -153,7 +146,7 @@ export function Send({ query }: ViewProps) {
                 <a href="#/templates">Templates</a>.
               </Notice>
             )}
-            <SelectField field={form.field("messageType")} label="Type" options={messageTypes} />
+            <MessageTypeField field={form.field("messageType")} />
             <TextField
               field={form.field("scheduledAt")}
               label="Send later (optional)"

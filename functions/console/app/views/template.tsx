@@ -9,7 +9,7 @@ import { ConfirmButton } from "../parts/dialog.tsx";
 import type { FormState } from "../parts/form-state.ts";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
 import { Loaded, useLoad, type Load } from "../parts/load.tsx";
-import { Preview, SegmentCount } from "../parts/message-text.tsx";
+import { MessageTypeField, Preview, SegmentCount } from "../parts/message-text.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Page, Section } from "../parts/page.tsx";
 import { numberText, PhoneField } from "../parts/phone.tsx";
@@ -150,6 +150,7 @@ function Send({ template }: { template: TemplateRecord }) {
           label="From"
           hint="Leave empty to use your default sender ID."
         />
+        <MessageTypeField field={form.field("messageType")} />
         {placeholders.map((name) => (
           <TextField key={name} field={form.field(`values.${name}`)} label={`{{${name}}}`} />
         ))}
