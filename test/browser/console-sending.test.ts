@@ -268,11 +268,15 @@ it("creates a template with a preview, and sends it with values", async ({ arriv
   await visitor.heading("Template code");
   await page.getByLabel("To", { exact: true }).fill("15005550000");
   await page.getByLabel("From").fill("ACME");
+  await page.getByLabel("Type").selectOption("otp");
   await page.getByLabel("{{code}}").fill("123456");
   await page.getByText("Your code is 123456").waitFor();
   await page.getByRole("button", { name: "Send", exact: true }).click();
   await page.getByRole("link", { name: "message to +1 500 555 0000" }).waitFor();
-  expect((await customer.client.listSms()).rows[0]?.message).toBe("Your code is 123456");
+  expect((await customer.client.listSms()).rows[0]).toMatchObject({
+    message: "Your code is 123456",
+    messageType: "otp",
+  });
 });
 
 it("offers contacts by name and templates, and warns of placeholders", async ({ arriveAs }) => {
