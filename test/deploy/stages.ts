@@ -45,7 +45,8 @@ export async function deploy(
     preload,
   }: { folder?: string; validates?: boolean; replaces?: string; preload?: URL } = {},
 ): Promise<void> {
-  const args = ["infra/stack/deploy.ts", "-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
+  const options = ["-c", `stage=${stage}`, "--output", assemblyOf(stage), ...quiet];
+  const args = ["--run", "deploy", "--", ...options];
   // A stage that kept its data has also kept its log groups.
   args.push("--import-existing-resources");
   if (replaces !== undefined) args.push("--allow-replacement", replaces);
