@@ -52,9 +52,15 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
   return JSON.parse(steadyDays(steadyTimes(steadyIds(text))));
 }
 
-/** Numbers the ids of each kind, in the order of their creation. */
+/**
+ * Numbers the ids of each kind in the order of their creation, and those of the same millisecond in their order in the example:
+ * their last characters are random.
+ */
 function steadyIds(text: string): string {
-  const ids = [...new Set(text.match(idPattern))].toSorted();
+  const kindAndMoment = (id: string): string => id.slice(0, "xxx_".length + 10);
+  const ids = [...new Set(text.match(idPattern))].toSorted((one, other) =>
+    kindAndMoment(one).localeCompare(kindAndMoment(other)),
+  );
   // An event has the ULID of its message.
   const ulids = [...new Set(ids.map((id) => id.slice("xxx_".length, "xxx_".length + 26)))];
   return text.replaceAll(/(?<=\b[a-z]{3}_)[0-9A-HJKMNP-TV-Z]{26}(?=T?\b)/g, (ulid) => {
