@@ -128,15 +128,15 @@ function accessOf({
   scope,
   description = "",
 }: Route): Pick<DocumentedOperation, "description" | "security"> {
-  const access = {
-    none: { rule: "", security: [] },
-    bearer: {
-      rule: ` Needs the scope \`${scope}\`.`,
-      security: [{ bearer: scope === undefined ? [] : [scope] }],
-    },
-    session: { rule: " For people who are logged in: an API key may not.", security: [{ bearer: [] }] },
-  }[auth];
-  return { description: `${description}${access.rule}`.trim(), security: access.security };
+  if (auth === "none") return { description, security: [] };
+  const rule =
+    scope === undefined
+      ? "For people who are logged in: an API key may not."
+      : `Needs the scope \`${scope}\`.`;
+  return {
+    description: `${description} ${rule}`.trim(),
+    security: [{ bearer: scope === undefined ? [] : [scope] }],
+  };
 }
 
 function documentedEvent(name: string, event: z.ZodMiniType, components: Components) {

@@ -46,8 +46,8 @@ const secretOperations: ReadonlySet<string> = new Set([
 /** Returns a tool for each operation that customers may call with an API key, except those that return a secret. */
 export function mcpTools(): Tool[] {
   return publicOperations().flatMap(([name, route]) => {
-    const isForCustomers = route.auth === "bearer" && route.raw === undefined && !secretOperations.has(name);
-    return isForCustomers ? [toolOf(name, route, route.scope)] : [];
+    const isForCustomers = route.raw === undefined && !secretOperations.has(name);
+    return isForCustomers && route.scope !== undefined ? [toolOf(name, route, route.scope)] : [];
   });
 }
 

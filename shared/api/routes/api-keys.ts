@@ -33,7 +33,6 @@ export const listApiKeys = {
   summary: "List API keys, without their secrets",
   description:
     "Each key has its scopes, its limits and the time of its last use. Disabled keys stay in the list.",
-  auth: "bearer",
   scope: "keys",
   query: PageQuery,
   data: ApiKey,
@@ -48,7 +47,6 @@ export const createApiKey = {
   description:
     "Give a key only the scopes that its program needs. Unknown fields are rejected, because a limit with a wrong name " +
     "would limit nothing.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   body: CreateApiKeyRequest,
@@ -82,7 +80,6 @@ export const rotateApiKey = {
   tag: "auth",
   summary: "Replace an API key by a new one with the same rights; the old one works for the overlap",
   description: "Deploy the new secret before the overlap ends.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -101,7 +98,6 @@ export const disableApiKey = {
   tag: "auth",
   summary: "Revoke an API key",
   description: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -118,7 +114,6 @@ export const deleteApiKey = {
   description:
     "The keys that were made with an active key are revoked too. If the key had ended before, they stay: disable it once more " +
     "first. The audit log keeps what the key has changed.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -132,7 +127,6 @@ export const revokeAllApiKeys = {
   tag: "auth",
   summary: "Revoke all API keys of the organization",
   description: "Use it when a key has leaked and you do not know which one.",
-  auth: "bearer",
   scope: "keys",
   body: RevokeAllApiKeysRequest,
   data: RevokedApiKeys,

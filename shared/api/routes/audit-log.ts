@@ -7,7 +7,6 @@ export const listAuditLog = {
   tag: "audit-log",
   summary: "Who changed what in the organization, newest first",
   description: "Each entry has the caller, the change and the time. Nothing deletes entries.",
-  auth: "bearer",
   scope: "personal",
   query: AuditLogQuery,
   data: AuditEntry,

@@ -182,7 +182,6 @@ export const getMe = {
   tag: "auth",
   summary: "Get the user and the organization of the credential",
   description: "Use it to check a credential, and to find its owner.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   withoutSecondFactor: true,

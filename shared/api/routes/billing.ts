@@ -17,7 +17,6 @@ export const getBilling = {
   tag: "billing",
   summary: "Get the billing details, the methods of payment and the tax",
   description: "It has the details for invoices, and how this gateway accepts payments.",
-  auth: "bearer",
   scope: "billing",
   data: Billing,
 } as const satisfies Route;
@@ -28,7 +27,6 @@ export const updateBilling = {
   tag: "billing",
   summary: "Replace the billing details; issued invoices stay as they are",
   description: "The next invoice has the new details. The country and the VAT number decide the tax.",
-  auth: "bearer",
   scope: "billing",
   body: BillingDetails,
   recentProof: true,
@@ -42,7 +40,6 @@ export const getAutoRecharge = {
   tag: "billing",
   summary: "Get the settings and the state of auto-recharge, or null",
   description: "It has the last recharge and the reason if recharges have stopped.",
-  auth: "bearer",
   scope: "billing",
   data: CurrentAutoRecharge,
   errors: ["WALLET_MISSING"],
@@ -54,7 +51,6 @@ export const updateAutoRecharge = {
   tag: "billing",
   summary: "Set when and with how much a saved card recharges the wallet",
   description: "A recharge happens when the balance falls below the threshold.",
-  auth: "bearer",
   scope: "charge",
   body: AutoRecharge,
   recentProof: true,
@@ -69,7 +65,6 @@ export const listInvoices = {
   tag: "billing",
   summary: "List invoices and credit notes, newest first",
   description: "Each paid payment has an invoice, and each refund of one a credit note.",
-  auth: "bearer",
   scope: "billing",
   query: PageQuery,
   data: Invoice,
@@ -84,7 +79,6 @@ export const getInvoice = {
   description:
     "Request the PDF with `Accept: application/pdf`, and the file of the European standard for electronic invoices (EN 16931, syntax " +
     "CII) with `Accept: application/xml`.",
-  auth: "bearer",
   scope: "billing",
   params: InvoiceParams,
   data: Invoice,
@@ -99,7 +93,6 @@ export const getUsage = {
   summary: "Get the messages and costs of a month by day, country, campaign or API key",
   description:
     "A day is counted about an hour after it ends. `missingDays` lists those that are not counted yet.",
-  auth: "bearer",
   scope: "read",
   query: UsageQuery,
   data: Usage,

@@ -19,7 +19,6 @@ export const listConversations = {
   description:
     "A conversation begins with the first inbound message to one of your numbers. Use `unread` to find those that wait for a " +
     "reply.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: ConversationsQuery,
@@ -33,7 +32,6 @@ export const getConversation = {
   tag: "conversations",
   summary: "Get a conversation",
   description: "The field `canReply` shows whether you can send from its number.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: ConversationParams,
@@ -46,7 +44,6 @@ export const listConversationMessages = {
   tag: "conversations",
   summary: "List the messages of a conversation, newest first",
   description: "It has both directions. A message of a campaign follows once it is sent.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: ConversationParams,
@@ -65,7 +62,6 @@ export const replyToConversation = {
   summary: "Reply from your number of a conversation, charged like a send",
   description:
     "The message comes from the number that the person wrote to. If the person replied STOP, it is rejected.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -83,7 +79,6 @@ export const updateConversation = {
   tag: "conversations",
   summary: "Mark a conversation as read or unread",
   description: "A later inbound message makes it unread again.",
-  auth: "bearer",
   scope: "send",
   testKeys: true,
   params: ConversationParams,

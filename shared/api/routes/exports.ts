@@ -14,7 +14,6 @@ export const createExport = {
   summary: "Export the rows of a list as CSV, in the background",
   description:
     "It runs in the background, at most 50 times in a day. The person who began it gets an email when it is ready.",
-  auth: "bearer",
   scope: "personal",
   body: CreateExportRequest,
   status: 202,
@@ -31,7 +30,6 @@ export const getExport = {
   summary: "Get the progress of an export",
   description:
     "Poll it until its `status` is not `running`, then read its parts from 1 to `parts`. It is deleted a day after it began.",
-  auth: "bearer",
   scope: "personal",
   params: ExportParams,
   data: Export,
@@ -44,7 +42,6 @@ export const getExportPart = {
   summary: "Get a part of an export that is ready; all parts in their order are the CSV file",
   description:
     "It is not found until the export is ready. Append the parts in their order to one file. `Accept: text/csv` returns the text alone.",
-  auth: "bearer",
   scope: "personal",
   params: ExportPartParams,
   data: ExportPart,

@@ -10,7 +10,6 @@ export const listHooks = {
   summary: "List hooks, without their tokens",
   description:
     "Each hook has the time of its last call. Hooks are API keys too, so the list of keys has them as well.",
-  auth: "bearer",
   scope: "keys",
   query: PageQuery,
   data: contract.Hook,
@@ -25,7 +24,6 @@ export const createHook = {
   description:
     "The login system makes the code and checks it; the gateway sends it with the text of a verification profile. The guide to " +
     "login systems has a section for each of them.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   body: contract.CreateHookRequest,
@@ -44,7 +42,6 @@ export const deleteHook = {
   summary: "Delete a hook; calls to it are then rejected",
   description:
     "Messages that it has sent stay. To replace its token or secret, create another hook and delete this one.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: contract.HookParams,

@@ -7,7 +7,6 @@ export const getKyc = {
   tag: "kyc",
   summary: "Get the organization's KYC submission, or null",
   description: "The submission has its state, and the reason if the operator has rejected it.",
-  auth: "bearer",
   scope: "personal",
   data: CurrentKyc,
 } as const satisfies Route;
@@ -18,7 +17,6 @@ export const submitKyc = {
   tag: "kyc",
   summary: "Submit the organization's details; replaces a pending or rejected submission",
   description: "Some gateways let an organization send only after the operator has approved its details.",
-  auth: "bearer",
   scope: "billing",
   body: SubmitKycRequest,
   status: 201,

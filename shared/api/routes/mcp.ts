@@ -7,7 +7,6 @@ export const callMcp = {
   tag: "mcp",
   summary: "Call a tool over the Model Context Protocol (streamable HTTP)",
   internal: true,
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,

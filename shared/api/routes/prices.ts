@@ -7,7 +7,6 @@ export const listPrices = {
   tag: "prices",
   summary: "List the organization's prices per segment, by prefix",
   description: "With `prefix`, the list has the price that applies to a number.",
-  auth: "bearer",
   scope: "read",
   query: PricesQuery,
   data: Price,

@@ -8,7 +8,7 @@ export type Route = Access & Audience & Columns;
 
 /** The credential that a route requires: any with the scope, a session only, or none. */
 type Access =
-  | { readonly auth: "bearer"; readonly scope: Scope }
+  | { readonly scope: Scope; readonly auth?: never }
   | { readonly auth: "none" | "session"; readonly scope?: never };
 
 /** Customers, or programs of the gateway: then the document, the documentation and the clients leave the route out. */
@@ -24,7 +24,7 @@ type Audience =
 export type ServedRoute = Omit<Route, "data">;
 
 /** A route that requires a credential. */
-export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
+export type ProtectedRoute = Route & { readonly auth?: "session" };
 
 interface Columns {
   readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";

@@ -13,7 +13,6 @@ export const sendSms = {
   description:
     "The response means that the message was accepted and charged, not that it was delivered. Follow it with webhooks or by " +
     "its id. A failed message is refunded.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -32,7 +31,6 @@ export const estimateSms = {
   summary: "Estimate the price of a message, without a charge",
   description:
     "It accepts the body of a send, and returns the number of segments, the price, and whether the balance covers it.",
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,
@@ -49,7 +47,6 @@ export const sendBatch = {
   description:
     "A message that is rejected has the code that a single send would get, and the others are accepted. Send an " +
     "Idempotency-Key: if a request has no response, its repeat continues the batch and sends nothing twice.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -69,7 +66,6 @@ export const estimateBatch = {
   summary: "Estimate the price of a batch, without a charge",
   description:
     "It accepts the body of a batch, and returns the sum of its messages, and those without a price.",
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,
@@ -85,7 +81,6 @@ export const listSms = {
   tag: "sms",
   summary: "List messages, newest first; filter by status or number",
   description: "Use webhooks instead of polling this list for new results.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: MessagesQuery,
@@ -99,7 +94,6 @@ export const getSms = {
   tag: "sms",
   summary: "Get a message and its status",
   description: "It has the attempts to submit the message, and its delivery once a receipt has arrived.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: MessageParams,
@@ -112,7 +106,6 @@ export const cancelSms = {
   tag: "sms",
   summary: "Cancel a scheduled message before its time, and refund it",
   description: "A message that is already at a carrier cannot be cancelled.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,

@@ -27,7 +27,6 @@ export const startVerification = {
   description:
     "The number gets a code, which is in no response. While a verification of the number is pending, the call returns the same " +
     "one. It sends the same code again once `nextSendAt` has passed, at most five times in all.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -50,7 +49,6 @@ export const checkVerification = {
     "characters, and approved once. One more check fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`. " +
     "After a lost response, repeat the check with the same `Idempotency-Key` and code. It gets the same result until the code " +
     "expires, at most five times. Another code, or another key, is another check.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -67,7 +65,6 @@ export const listVerifications = {
   tag: "verifications",
   summary: "List verifications, newest first; filter by status or number",
   description: "Verifications are kept for 30 days.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: VerificationsQuery,
@@ -81,7 +78,6 @@ export const getVerificationConversion = {
   tag: "verifications",
   summary: "Get how many verifications of the last days were approved, by country",
   description: "The guard compares each country with what is usual there.",
-  auth: "bearer",
   scope: "read",
   query: ConversionQuery,
   data: VerificationConversion,
@@ -93,7 +89,6 @@ export const getVerification = {
   tag: "verifications",
   summary: "Get a verification and its status",
   description: "The code is in no response.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: VerificationParams,
@@ -107,7 +102,6 @@ export const resendVerification = {
   summary: "Send the same code again",
   description:
     "It sends the same code, and does not extend its validity. A code that cannot be checked any more is neither sent nor charged.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -127,7 +121,6 @@ export const reportVerification = {
   summary: "Report the outcome of a verification with a code of your own",
   description:
     "Use it if you check the code yourself. Only an approved verification keeps its fee, and the guard learns from both outcomes.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -143,7 +136,6 @@ export const cancelVerification = {
   tag: "verifications",
   summary: "Cancel a pending verification",
   description: "Its code is no longer accepted, and its fee is returned. Messages that were sent stay paid.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
