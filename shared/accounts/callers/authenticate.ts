@@ -61,9 +61,9 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
 }
 
 /** Returns the cookie of the console. Agents have no cookies. */
-function cookieOf(event: EndpointEvent, { tag }: ProtectedRoute): string | undefined {
+function cookieOf(event: EndpointEvent, { path }: ProtectedRoute): string | undefined {
   const { headers, cookies = [], requestContext } = event;
-  return tag === "mcp"
+  return path === "/mcp"
     ? undefined
     : sessionCookieOf({ headers, cookies, method: requestContext.http.method });
 }

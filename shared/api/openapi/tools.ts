@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { Scope } from "../contract/scopes.ts";
 import { publicOperations } from "../routes.ts";
-import { statusOf, type Route } from "../routes/route.ts";
+import { statusOf, type Route, type TaggedRoute } from "../routes/route.ts";
 import type { JsonSchema } from "./components.ts";
 
 /** A tool of the MCP server: an operation of the API, and how its arguments become a request. */
@@ -57,7 +57,7 @@ const idempotencyKey: JsonSchema = {
 };
 
 /** @throws Error when two parts of a request have a field of the same name */
-function toolOf(name: string, route: Route, scope: Scope): Tool {
+function toolOf(name: string, route: TaggedRoute, scope: Scope): Tool {
   const isRepeatable = route.idempotent === true;
   const [params, query, body] = [route.params, route.query, route.body].map(objectSchemaOf);
   const parts = [params, query, body, isRepeatable ? { properties: { idempotencyKey } } : {}];

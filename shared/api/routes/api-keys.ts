@@ -29,7 +29,6 @@ const auditedOfApiKey = [
 export const listApiKeys = {
   method: "GET",
   path: "/v1/auth/api-keys",
-  tag: "auth",
   summary: "List API keys, without their secrets",
   description:
     "Each key has its scopes, its limits and the time of its last use. Disabled keys stay in the list.",
@@ -42,7 +41,6 @@ export const listApiKeys = {
 export const createApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys",
-  tag: "auth",
   summary: "Create an API key; its secret is only in this response",
   description:
     "Give a key only the scopes that its program needs. Unknown fields are rejected, because a limit with a wrong name " +
@@ -61,7 +59,6 @@ export const createApiKey = {
 export const updateApiKey = {
   method: "PATCH",
   path: "/v1/auth/api-keys/{id}",
-  tag: "auth",
   summary: "Change the limits of an API key; only a person can",
   description:
     "The new limits replace the earlier ones. Keys that share its budget get them too. A key without limits cannot get any.",
@@ -77,7 +74,6 @@ export const updateApiKey = {
 export const rotateApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys/{id}/rotate",
-  tag: "auth",
   summary: "Replace an API key by a new one with the same rights; the old one works for the overlap",
   description: "Deploy the new secret before the overlap ends.",
   scope: "keys",
@@ -95,7 +91,6 @@ export const rotateApiKey = {
 export const disableApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys/{id}/disable",
-  tag: "auth",
   summary: "Revoke an API key",
   description: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
   scope: "keys",
@@ -109,7 +104,6 @@ export const disableApiKey = {
 export const deleteApiKey = {
   method: "DELETE",
   path: "/v1/auth/api-keys/{id}",
-  tag: "auth",
   summary: "Revoke an API key and delete it from the list",
   description:
     "The keys that were made with an active key are revoked too. If the key had ended before, they stay: disable it once more " +
@@ -124,7 +118,6 @@ export const deleteApiKey = {
 export const revokeAllApiKeys = {
   method: "POST",
   path: "/v1/auth/api-keys/revoke-all",
-  tag: "auth",
   summary: "Revoke all API keys of the organization",
   description: "Use it when a key has leaked and you do not know which one.",
   scope: "keys",

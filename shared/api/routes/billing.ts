@@ -14,7 +14,6 @@ import type { Route } from "./route.ts";
 export const getBilling = {
   method: "GET",
   path: "/v1/billing",
-  tag: "billing",
   summary: "Get the billing details, the methods of payment and the tax",
   description: "It has the details for invoices, and how this gateway accepts payments.",
   scope: "billing",
@@ -24,7 +23,6 @@ export const getBilling = {
 export const updateBilling = {
   method: "PUT",
   path: "/v1/billing",
-  tag: "billing",
   summary: "Replace the billing details; issued invoices stay as they are",
   description: "The next invoice has the new details. The country and the VAT number decide the tax.",
   scope: "billing",
@@ -37,7 +35,6 @@ export const updateBilling = {
 export const getAutoRecharge = {
   method: "GET",
   path: "/v1/wallet/auto-recharge",
-  tag: "billing",
   summary: "Get the settings and the state of auto-recharge, or null",
   description: "It has the last recharge and the reason if recharges have stopped.",
   scope: "billing",
@@ -48,7 +45,6 @@ export const getAutoRecharge = {
 export const updateAutoRecharge = {
   method: "PUT",
   path: "/v1/wallet/auto-recharge",
-  tag: "billing",
   summary: "Set when and with how much a saved card recharges the wallet",
   description: "A recharge happens when the balance falls below the threshold.",
   scope: "charge",
@@ -62,7 +58,6 @@ export const updateAutoRecharge = {
 export const listInvoices = {
   method: "GET",
   path: "/v1/invoices",
-  tag: "billing",
   summary: "List invoices and credit notes, newest first",
   description: "Each paid payment has an invoice, and each refund of one a credit note.",
   scope: "billing",
@@ -74,7 +69,6 @@ export const listInvoices = {
 export const getInvoice = {
   method: "GET",
   path: "/v1/invoices/{id}",
-  tag: "billing",
   summary: "Get an invoice or credit note, as JSON, as a PDF or as a file of EN 16931",
   description:
     "Request the PDF with `Accept: application/pdf`, and the file of the European standard for electronic invoices (EN 16931, syntax " +
@@ -89,7 +83,6 @@ export const getInvoice = {
 export const getUsage = {
   method: "GET",
   path: "/v1/usage",
-  tag: "billing",
   summary: "Get the messages and costs of a month by day, country, campaign or API key",
   description:
     "A day is counted about an hour after it ends. `missingDays` lists those that are not counted yet.",

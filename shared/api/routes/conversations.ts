@@ -14,7 +14,6 @@ import type { Route } from "./route.ts";
 export const listConversations = {
   method: "GET",
   path: "/v1/conversations",
-  tag: "conversations",
   summary: "List conversations, the one with the newest inbound message first",
   description:
     "A conversation begins with the first inbound message to one of your numbers. Use `unread` to find those that wait for a " +
@@ -29,7 +28,6 @@ export const listConversations = {
 export const getConversation = {
   method: "GET",
   path: "/v1/conversations/{id}",
-  tag: "conversations",
   summary: "Get a conversation",
   description: "The field `canReply` shows whether you can send from its number.",
   scope: "read",
@@ -41,7 +39,6 @@ export const getConversation = {
 export const listConversationMessages = {
   method: "GET",
   path: "/v1/conversations/{id}/messages",
-  tag: "conversations",
   summary: "List the messages of a conversation, newest first",
   description: "It has both directions. A message of a campaign follows once it is sent.",
   scope: "read",
@@ -58,7 +55,6 @@ const replyErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as const)
 export const replyToConversation = {
   method: "POST",
   path: "/v1/conversations/{id}/messages",
-  tag: "conversations",
   summary: "Reply from your number of a conversation, charged like a send",
   description:
     "The message comes from the number that the person wrote to. If the person replied STOP, it is rejected.",
@@ -76,7 +72,6 @@ export const replyToConversation = {
 export const updateConversation = {
   method: "PATCH",
   path: "/v1/conversations/{id}",
-  tag: "conversations",
   summary: "Mark a conversation as read or unread",
   description: "A later inbound message makes it unread again.",
   scope: "send",

@@ -10,7 +10,6 @@ import type { Route } from "./route.ts";
 export const listHeldMessages = {
   method: "GET",
   path: "/v1/held-messages",
-  tag: "held-messages",
   summary: "List messages that wait for the approval of a person, newest first",
   description: "They are not charged yet. Each expires after a week without a decision.",
   scope: "read",
@@ -22,7 +21,6 @@ export const listHeldMessages = {
 export const getHeldMessage = {
   method: "GET",
   path: "/v1/held-messages/{id}",
-  tag: "held-messages",
   summary: "Get a held message, and the decision about it",
   description: "It has the text, the price and the key that sent it.",
   scope: "read",
@@ -36,7 +34,6 @@ const decisionErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as con
 export const decideHeldMessage = {
   method: "POST",
   path: "/v1/held-messages/{id}/decision",
-  tag: "held-messages",
   summary: "Approve a held message, which charges and sends it, or reject it; only a person can",
   description: "Only the first decision counts.",
   scope: "send",

@@ -6,7 +6,6 @@ import { startErrors } from "./verifications.ts";
 export const listHooks = {
   method: "GET",
   path: "/v1/hooks",
-  tag: "hooks",
   summary: "List hooks, without their tokens",
   description:
     "Each hook has the time of its last call. Hooks are API keys too, so the list of keys has them as well.",
@@ -19,7 +18,6 @@ export const listHooks = {
 export const createHook = {
   method: "POST",
   path: "/v1/hooks",
-  tag: "hooks",
   summary: "Create a hook, which a login system calls to send its codes; its token is only in this response",
   description:
     "The login system makes the code and checks it; the gateway sends it with the text of a verification profile. The guide to " +
@@ -38,7 +36,6 @@ export const createHook = {
 export const deleteHook = {
   method: "DELETE",
   path: "/v1/hooks/{id}",
-  tag: "hooks",
   summary: "Delete a hook; calls to it are then rejected",
   description:
     "Messages that it has sent stay. To replace its token or secret, create another hook and delete this one.",
@@ -65,7 +62,6 @@ const callErrors = /* @__PURE__ */ (() =>
 export const callHook = {
   method: "POST",
   path: "/v1/hooks/{id}",
-  tag: "hooks",
   summary: "Receive a code from a login system, and send it",
   internal: true,
   auth: "none",

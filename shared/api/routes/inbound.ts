@@ -5,7 +5,6 @@ import type { Route } from "./route.ts";
 export const listInbound = {
   method: "GET",
   path: "/v1/inbound",
-  tag: "inbound",
   summary: "List inbound messages, newest first",
   description: "Subscribe to the event `message.received` to get them immediately.",
   scope: "read",
@@ -18,7 +17,6 @@ export const listInbound = {
 export const listNumbers = {
   method: "GET",
   path: "/v1/numbers",
-  tag: "inbound",
   summary: "List your numbers for inbound messages",
   description: "People can write to these numbers. The operator assigns them.",
   scope: "read",
@@ -30,7 +28,6 @@ export const listNumbers = {
 export const testInbound = {
   method: "POST",
   path: "/v1/test/inbound",
-  tag: "inbound",
   summary: "Simulate an inbound message, with its event",
   description: "Use it to test your handling of replies without a phone. Keywords have no effect.",
   scope: "send",

@@ -20,6 +20,9 @@ type Audience =
     }
   | { readonly internal: true; readonly description?: never };
 
+/** A route in the table of all routes, with the folder of its handler, `functions/<tag>/`. */
+export type TaggedRoute = Route & { readonly tag: string };
+
 /** A route as its function has it: the build leaves out the schema of the response, which is for the document. */
 export type ServedRoute = Omit<Route, "data">;
 
@@ -29,8 +32,6 @@ export type ProtectedRoute = Route & { readonly auth?: "session" };
 interface Columns {
   readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   readonly path: `/${string}`;
-  /** The folder of the handler, `functions/<tag>/`. */
-  readonly tag: string;
   readonly summary: string;
   readonly params?: z.ZodMiniType;
   readonly query?: z.ZodMiniType;

@@ -8,7 +8,6 @@ const auditedOfSenderId = ["id", "senderId", "status", "isDefault"] as const;
 export const listSenderIds = {
   method: "GET",
   path: "/v1/sender-ids",
-  tag: "sender-ids",
   summary: "List sender ID requests, newest first",
   description: "Each request has its state, and the reason if the operator has rejected it.",
   scope: "read",
@@ -20,7 +19,6 @@ export const listSenderIds = {
 export const createSenderId = {
   method: "POST",
   path: "/v1/sender-ids",
-  tag: "sender-ids",
   summary: "Request a sender ID; an operator approves or rejects it",
   description: "Some gateways send only with sender IDs that the operator has approved.",
   scope: "send",
@@ -35,7 +33,6 @@ export const createSenderId = {
 export const setDefaultSenderId = {
   method: "POST",
   path: "/v1/sender-ids/{id}/default",
-  tag: "sender-ids",
   summary: "Make an approved sender ID the default for messages without a `senderId`",
   description: "Messages may still name another sender ID.",
   scope: "send",

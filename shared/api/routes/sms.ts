@@ -8,7 +8,6 @@ import type { Route } from "./route.ts";
 export const sendSms = {
   method: "POST",
   path: "/v1/sms/send",
-  tag: "sms",
   summary: "Send a message: debit the wallet and queue it",
   description:
     "The response means that the message was accepted and charged, not that it was delivered. Follow it with webhooks or by " +
@@ -27,7 +26,6 @@ export const sendSms = {
 export const estimateSms = {
   method: "POST",
   path: "/v1/sms/estimate",
-  tag: "sms",
   summary: "Estimate the price of a message, without a charge",
   description:
     "It accepts the body of a send, and returns the number of segments, the price, and whether the balance covers it.",
@@ -42,7 +40,6 @@ export const estimateSms = {
 export const sendBatch = {
   method: "POST",
   path: "/v1/sms/batch",
-  tag: "sms",
   summary: "Send up to 1,000 messages, with a result for each",
   description:
     "A message that is rejected has the code that a single send would get, and the others are accepted. Send an " +
@@ -62,7 +59,6 @@ export const sendBatch = {
 export const estimateBatch = {
   method: "POST",
   path: "/v1/sms/batch/estimate",
-  tag: "sms",
   summary: "Estimate the price of a batch, without a charge",
   description:
     "It accepts the body of a batch, and returns the sum of its messages, and those without a price.",
@@ -78,7 +74,6 @@ export const estimateBatch = {
 export const listSms = {
   method: "GET",
   path: "/v1/sms",
-  tag: "sms",
   summary: "List messages, newest first; filter by status or number",
   description: "Use webhooks instead of polling this list for new results.",
   scope: "read",
@@ -91,7 +86,6 @@ export const listSms = {
 export const getSms = {
   method: "GET",
   path: "/v1/sms/{id}",
-  tag: "sms",
   summary: "Get a message and its status",
   description: "It has the attempts to submit the message, and its delivery once a receipt has arrived.",
   scope: "read",
@@ -103,7 +97,6 @@ export const getSms = {
 export const cancelSms = {
   method: "DELETE",
   path: "/v1/sms/{id}",
-  tag: "sms",
   summary: "Cancel a scheduled message before its time, and refund it",
   description: "A message that is already at a carrier cannot be cancelled.",
   scope: "send",

@@ -14,7 +14,6 @@ import type { Route } from "./route.ts";
 export const listTemplates = {
   method: "GET",
   path: "/v1/templates",
-  tag: "templates",
   summary: "List templates, newest first",
   description: "Each template has the names of its placeholders.",
   scope: "read",
@@ -26,7 +25,6 @@ export const listTemplates = {
 export const createTemplate = {
   method: "POST",
   path: "/v1/templates",
-  tag: "templates",
   summary: "Create a template, with {{name}} as a placeholder for a value",
   description: "Write `{{firstName}}` where a value belongs, and pass the values when you send it.",
   scope: "campaigns",
@@ -40,7 +38,6 @@ export const createTemplate = {
 export const getTemplate = {
   method: "GET",
   path: "/v1/templates/{id}",
-  tag: "templates",
   summary: "Get a template",
   description: "It has the text and the names of its placeholders.",
   scope: "read",
@@ -51,7 +48,6 @@ export const getTemplate = {
 export const updateTemplate = {
   method: "PATCH",
   path: "/v1/templates/{id}",
-  tag: "templates",
   summary: "Change the given fields of a template",
   description: "Campaigns that exist keep the text that they were created with. Unknown fields are rejected.",
   scope: "campaigns",
@@ -64,7 +60,6 @@ export const updateTemplate = {
 export const deleteTemplate = {
   method: "DELETE",
   path: "/v1/templates/{id}",
-  tag: "templates",
   summary: "Delete a template",
   description: "Messages and campaigns that were created from it stay as they are.",
   scope: "campaigns",
@@ -75,7 +70,6 @@ export const deleteTemplate = {
 export const sendTemplate = {
   method: "POST",
   path: "/v1/templates/{id}/send",
-  tag: "templates",
   summary: "Send a message from a template, with values for its placeholders",
   description: "Each placeholder needs a value. The rest is as in a send.",
   scope: "send",

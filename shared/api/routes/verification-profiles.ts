@@ -13,7 +13,6 @@ const auditedOfProfile = ["name", "brand", "senderId", "codeLength", "validitySe
 export const listVerificationProfiles = {
   method: "GET",
   path: "/v1/verification-profiles",
-  tag: "verification-profiles",
   summary: "List verification profiles, by name",
   description: "The profile `default` is in the list even before you save it.",
   scope: "read",
@@ -25,7 +24,6 @@ export const listVerificationProfiles = {
 export const getVerificationProfile = {
   method: "GET",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Get a verification profile",
   description: "Before you save it, `default` has the name of the organization and the usual limits.",
   scope: "read",
@@ -36,7 +34,6 @@ export const getVerificationProfile = {
 export const saveVerificationProfile = {
   method: "PUT",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Add a verification profile, or replace it",
   description:
     "It applies to verifications that start from then on. Fields that are not there have their defaults. Unknown fields are rejected.",
@@ -52,7 +49,6 @@ export const saveVerificationProfile = {
 export const deleteVerificationProfile = {
   method: "DELETE",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Delete a verification profile; `default` then has its first values again",
   description: "Pending verifications keep their text. New ones can no longer name it.",
   scope: "webhooks",

@@ -22,7 +22,6 @@ const resendErrors = /* @__PURE__ */ (() =>
 export const startVerification = {
   method: "POST",
   path: "/v1/verifications",
-  tag: "verifications",
   summary: "Send a code to a number, or send the pending one again",
   description:
     "The number gets a code, which is in no response. While a verification of the number is pending, the call returns the same " +
@@ -42,7 +41,6 @@ export const startVerification = {
 export const checkVerification = {
   method: "POST",
   path: "/v1/verifications/check",
-  tag: "verifications",
   summary: "Check the code that a person typed, at most five times",
   description:
     "A wrong code is no error: `valid` is `false`. A verification can be checked five times, or three with fewer than six " +
@@ -62,7 +60,6 @@ export const checkVerification = {
 export const listVerifications = {
   method: "GET",
   path: "/v1/verifications",
-  tag: "verifications",
   summary: "List verifications, newest first; filter by status or number",
   description: "Verifications are kept for 30 days.",
   scope: "read",
@@ -75,7 +72,6 @@ export const listVerifications = {
 export const getVerificationConversion = {
   method: "GET",
   path: "/v1/verifications/conversion",
-  tag: "verifications",
   summary: "Get how many verifications of the last days were approved, by country",
   description: "The guard compares each country with what is usual there.",
   scope: "read",
@@ -86,7 +82,6 @@ export const getVerificationConversion = {
 export const getVerification = {
   method: "GET",
   path: "/v1/verifications/{id}",
-  tag: "verifications",
   summary: "Get a verification and its status",
   description: "The code is in no response.",
   scope: "read",
@@ -98,7 +93,6 @@ export const getVerification = {
 export const resendVerification = {
   method: "POST",
   path: "/v1/verifications/{id}/resend",
-  tag: "verifications",
   summary: "Send the same code again",
   description:
     "It sends the same code, and does not extend its validity. A code that cannot be checked any more is neither sent nor charged.",
@@ -117,7 +111,6 @@ export const resendVerification = {
 export const reportVerification = {
   method: "POST",
   path: "/v1/verifications/{id}/outcome",
-  tag: "verifications",
   summary: "Report the outcome of a verification with a code of your own",
   description:
     "Use it if you check the code yourself. Only an approved verification keeps its fee, and the guard learns from both outcomes.",
@@ -133,7 +126,6 @@ export const reportVerification = {
 export const cancelVerification = {
   method: "DELETE",
   path: "/v1/verifications/{id}",
-  tag: "verifications",
   summary: "Cancel a pending verification",
   description: "Its code is no longer accepted, and its fee is returned. Messages that were sent stay paid.",
   scope: "send",

@@ -20,7 +20,6 @@ const auditedOfWebhook = ["id", "url", "events", "status"] as const;
 export const listWebhooks = {
   method: "GET",
   path: "/v1/webhooks",
-  tag: "webhooks",
   summary: "List webhook endpoints, without their secrets",
   description: "Each endpoint has its events, its status and its last failure.",
   scope: "read",
@@ -33,7 +32,6 @@ export const listWebhooks = {
 export const createWebhook = {
   method: "POST",
   path: "/v1/webhooks",
-  tag: "webhooks",
   summary: "Register a webhook endpoint; its signing secret is only in this response",
   description: "Verify each call with the secret in the response. Unknown fields are rejected.",
   scope: "webhooks",
@@ -51,7 +49,6 @@ export const createWebhook = {
 export const deleteWebhook = {
   method: "DELETE",
   path: "/v1/webhooks/{id}",
-  tag: "webhooks",
   summary: "Delete a webhook endpoint",
   description: "Calls that wait for another attempt are not made.",
   scope: "webhooks",
@@ -65,7 +62,6 @@ export const deleteWebhook = {
 export const getWebhook = {
   method: "GET",
   path: "/v1/webhooks/{id}",
-  tag: "webhooks",
   summary: "Get a webhook endpoint, without its secret",
   description: "It has the reason if the gateway has disabled the endpoint.",
   scope: "read",
@@ -77,7 +73,6 @@ export const getWebhook = {
 export const updateWebhook = {
   method: "PATCH",
   path: "/v1/webhooks/{id}",
-  tag: "webhooks",
   summary: "Change a webhook endpoint's URL or events, disable it, or enable it again",
   description: "Fields that are not in the body stay as they are. Unknown fields are rejected.",
   scope: "webhooks",
@@ -93,7 +88,6 @@ export const updateWebhook = {
 export const rotateWebhookSecret = {
   method: "POST",
   path: "/v1/webhooks/{id}/rotate-secret",
-  tag: "webhooks",
   summary: "Rotate the signing secret of a webhook endpoint; the new secret is only in this response",
   description: "For a day, calls have the signatures of both secrets in `webhook-signature`.",
   scope: "webhooks",
@@ -109,7 +103,6 @@ export const rotateWebhookSecret = {
 export const rotateCallbackSecret = {
   method: "POST",
   path: "/v1/webhooks/callbacks/rotate-secret",
-  tag: "webhooks",
   summary: "Create or rotate the secret that signs calls to the `callbackUrl` of messages",
   description:
     "Call it once before you check the signatures of callbacks. Called again, it rotates the secret like that of a webhook.",
@@ -124,7 +117,6 @@ export const rotateCallbackSecret = {
 export const testWebhook = {
   method: "POST",
   path: "/v1/webhooks/{id}/test",
-  tag: "webhooks",
   summary: "Send a ping to a webhook endpoint and wait up to 12 seconds for its response",
   description: "The response has the status of your endpoint, or why the gateway could not reach it.",
   scope: "webhooks",
@@ -140,7 +132,6 @@ export const testWebhook = {
 export const listWebhookDeliveries = {
   method: "GET",
   path: "/v1/webhooks/{id}/deliveries",
-  tag: "webhooks",
   summary: "List the deliveries to a webhook endpoint, finished and pending",
   description: "Each delivery has its payload and the result of its last attempt.",
   scope: "read",
@@ -154,7 +145,6 @@ export const listWebhookDeliveries = {
 export const retryWebhookDelivery = {
   method: "POST",
   path: "/v1/webhooks/{id}/deliveries/{deliveryId}/retry",
-  tag: "webhooks",
   summary: "Repeat a webhook delivery now, even if it succeeded",
   description: "The call has the same `webhook-id` as the first one.",
   scope: "webhooks",
