@@ -1,4 +1,4 @@
-import { ApiError, invalidField } from "../api/contract/errors.ts";
+import { ApiError, invalidField, orNotFound } from "../api/contract/errors.ts";
 import type {
   SaveVerificationProfileRequest,
   VerificationProfile,
@@ -97,8 +97,7 @@ export async function deleteProfile(
   organizationId: string,
   name: string,
 ): Promise<{ name: string; deleted: true }> {
-  const saved = await findSavedProfile(organizationId, name);
-  if (saved === undefined) throw new ApiError("NOT_FOUND");
+  const saved = orNotFound(await findSavedProfile(organizationId, name));
   // Only the profile `default` has another one in its place.
   const isWeakened = name === defaultName && isWeaker(builtInGuard, saved);
   const notices = isWeakened ? await changeNotices(organizationId, "guardWeakened") : [];
