@@ -1,12 +1,11 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { AcceptedInvitation, AcceptInvitationRequest } from "../../api/contract/members.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
 import { networkOf } from "../../platform/source-network.ts";
 import { auditEntry } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, deleteOf } from "../../platform/table/write.ts";
 import {
   checkMember,
@@ -68,7 +67,7 @@ export async function acceptInvitation(
     const isReplaced =
       other !== undefined && other.organizationId !== organizationId && (await isReplaceable(other));
     const notices = await roleNotices(rights, "Added", { email, role });
-    const accepted = await transact({
+    const accepted = await transactWithEmails(notices, {
       email: isReplaced ? await replaceUnproven(other, id, new Date(at)) : insertOf(keys.email(email), owner),
       token: shown.use,
       invitation: deleteOf(keys.invitation(id), { is: { createdAt: invitation.createdAt, role } }),
@@ -93,10 +92,8 @@ export async function acceptInvitation(
         sourceAddress: sourceIp,
         ending: { outcome: "done", after: { id, role } },
       }),
-      notices: notices.map(owedEmail),
     });
     if (accepted.outcome === "committed") {
-      await queueOwedEmails(notices);
       return { user: toApiUser(user), organization: toApiOrganization(organization) };
     }
     const { rejections } = accepted;
