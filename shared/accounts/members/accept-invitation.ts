@@ -3,7 +3,7 @@ import type { AcceptedInvitation, AcceptInvitationRequest } from "../../api/cont
 import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
 import { networkOf } from "../../platform/source-network.ts";
-import { auditEntry } from "../../platform/table/audit-log.ts";
+import { entryOfUser } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, deleteOf } from "../../platform/table/write.ts";
@@ -85,13 +85,7 @@ export async function acceptInvitation(
           : changeRights(organizationId, verifiedIn(id)),
         doesNotExpire(organizationId),
       ],
-      audit: auditEntry({
-        organizationId,
-        actor: { type: "user", userId: id },
-        action: "POST /v1/auth/accept-invitation",
-        sourceAddress: sourceIp,
-        ending: { outcome: "done", after: { id, role } },
-      }),
+      audit: entryOfUser("POST /v1/auth/accept-invitation", user, sourceIp, { id, role }),
     });
     if (accepted.outcome === "committed") {
       return { user: toApiUser(user), organization: toApiOrganization(organization) };
