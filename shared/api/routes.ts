@@ -24,7 +24,7 @@ import { routes as members } from "./routes/members.ts";
 import { routes as optOuts } from "./routes/opt-outs.ts";
 import { routes as payments } from "./routes/payments.ts";
 import { routes as prices } from "./routes/prices.ts";
-import { methodsOfRoute, pathPattern, type Route } from "./routes/route.ts";
+import { methodsOfRoute, pathPattern, type Route, type TaggedRoute } from "./routes/route.ts";
 import { routes as senderIds } from "./routes/sender-ids.ts";
 import { routes as sms } from "./routes/sms.ts";
 import { routes as templates } from "./routes/templates.ts";
@@ -40,50 +40,58 @@ import { routes as webhooks } from "./routes/webhooks.ts";
  * handler contains no other row.
  */
 export const routes = {
-  ...health,
-  ...auth,
-  ...credentials,
-  ...apiKeys,
-  ...members,
-  ...sms,
-  ...verifications,
-  ...prices,
-  ...campaigns,
-  ...conversations,
-  ...dashboard,
-  ...wallet,
-  ...payments,
-  ...billing,
-  ...webhooks,
-  ...hooks,
-  ...kyc,
-  ...senderIds,
-  ...contacts,
-  ...optOuts,
-  ...exports,
-  ...heldMessages,
-  ...inbound,
-  ...templates,
-  ...verificationProfiles,
-  ...auditLog,
-  ...mcp,
-  ...carriers,
-  ...brand,
-  ...console,
-  ...docs,
-} as const satisfies Record<string, Route>;
+  ...tagged("health", health),
+  ...tagged("auth", auth),
+  ...tagged("auth", credentials),
+  ...tagged("auth", apiKeys),
+  ...tagged("members", members),
+  ...tagged("sms", sms),
+  ...tagged("verifications", verifications),
+  ...tagged("prices", prices),
+  ...tagged("campaigns", campaigns),
+  ...tagged("conversations", conversations),
+  ...tagged("dashboard", dashboard),
+  ...tagged("wallet", wallet),
+  ...tagged("payments", payments),
+  ...tagged("billing", billing),
+  ...tagged("webhooks", webhooks),
+  ...tagged("hooks", hooks),
+  ...tagged("kyc", kyc),
+  ...tagged("sender-ids", senderIds),
+  ...tagged("contacts", contacts),
+  ...tagged("opt-outs", optOuts),
+  ...tagged("exports", exports),
+  ...tagged("held-messages", heldMessages),
+  ...tagged("inbound", inbound),
+  ...tagged("templates", templates),
+  ...tagged("verification-profiles", verificationProfiles),
+  ...tagged("audit-log", auditLog),
+  ...tagged("mcp", mcp),
+  ...tagged("carriers", carriers),
+  ...tagged("brand", brand),
+  ...tagged("console", console),
+  ...tagged("docs", docs),
+} as const satisfies Record<string, TaggedRoute>;
 
 export type Operation = keyof typeof routes;
 
+/** Returns the rows of a file with their tag. */
+function tagged<const Tag extends string, const Rows extends Record<string, Route>>(tag: Tag, rows: Rows) {
+  const all = Object.entries<Route>(rows).map(([name, row]) => [name, { ...row, tag }]);
+  // The compiler does not follow the names of the rows.
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion
+  return Object.fromEntries(all) as { readonly [Name in keyof Rows]: Rows[Name] & { readonly tag: Tag } };
+}
+
 /** The rows of the table with their names. */
-export function operations(): [Operation, Route][] {
+export function operations(): [Operation, TaggedRoute][] {
   // The keys of the table are its operations, which the compiler does not say of `Object.entries`.
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
-  return Object.entries<Route>(routes) as [Operation, Route][];
+  return Object.entries<TaggedRoute>(routes) as [Operation, TaggedRoute][];
 }
 
 /** The rows that are for customers. */
-export function publicOperations(): [Operation, Route][] {
+export function publicOperations(): [Operation, TaggedRoute][] {
   return operations().filter(([, { internal }]) => internal !== true);
 }
 
@@ -131,4 +139,4 @@ export const fallbackRoute = {
   data: z.never(),
   alternatives: ["text/html"],
   errors: ["NOT_FOUND", "METHOD_NOT_ALLOWED"],
-} as const satisfies Route;
+} as const satisfies TaggedRoute;

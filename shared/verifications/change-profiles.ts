@@ -1,14 +1,13 @@
-import { ApiError, invalidField } from "../api/contract/errors.ts";
+import { ApiError, invalidField, orNotFound } from "../api/contract/errors.ts";
 import type {
   SaveVerificationProfileRequest,
   VerificationProfile,
 } from "../api/contract/verification-profiles.ts";
 import { isSenderRejected } from "../messages/accept/policies.ts";
-import { owedEmail } from "../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../notices/emails/queue-email.ts";
 import { now } from "../platform/clock.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../platform/table/transact.ts";
+import { untilUndisturbed } from "../platform/table/transact.ts";
 import { atVersion, requireVersion } from "../platform/table/version.ts";
 import { deleteOf, putOf } from "../platform/table/write.ts";
 import { changeNotices } from "../tenancy/organizations/owner-notices.ts";
@@ -50,15 +49,11 @@ export async function saveProfile(
     const isWeakened = before !== undefined && isWeaker(profile, before);
     const notices = isWeakened ? await changeNotices(organizationId, "guardWeakened") : [];
     const record: VerificationProfileRecord = { entity: "verificationProfile", organizationId, ...profile };
-    const written = await transact({
+    const written = await transactWithEmails(notices, {
       profile: putOf(key, record, isNew ? { absent: ["pk"] } : { present: ["pk"], ...atVersion(version) }),
       quota: isNew ? takeQuota(organizationId, "verificationProfileCount", maxProfiles) : [],
-      notices: notices.map(owedEmail),
     });
-    if (written.outcome === "committed") {
-      await queueOwedEmails(notices);
-      return profile;
-    }
+    if (written.outcome === "committed") return profile;
     if (written.rejections.profile === undefined) {
       throw new ApiError("CONFLICT", { message: `An organization has at most ${maxProfiles} profiles.` });
     }
@@ -97,17 +92,14 @@ export async function deleteProfile(
   organizationId: string,
   name: string,
 ): Promise<{ name: string; deleted: true }> {
-  const saved = await findSavedProfile(organizationId, name);
-  if (saved === undefined) throw new ApiError("NOT_FOUND");
+  const saved = orNotFound(await findSavedProfile(organizationId, name));
   // Only the profile `default` has another one in its place.
   const isWeakened = name === defaultName && isWeaker(builtInGuard, saved);
   const notices = isWeakened ? await changeNotices(organizationId, "guardWeakened") : [];
-  const deleted = await transact({
+  const deleted = await transactWithEmails(notices, {
     profile: deleteOf(keys.verificationProfile(organizationId, name), { present: ["pk"] }),
     quota: releaseQuota(organizationId, "verificationProfileCount"),
-    notices: notices.map(owedEmail),
   });
   if (deleted.outcome === "rejected") throw new ApiError("NOT_FOUND");
-  await queueOwedEmails(notices);
   return { name, deleted: true };
 }

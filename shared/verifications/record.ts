@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../api/contract/errors.ts";
 import { storedDetails } from "../api/contract/message-details.ts";
 import { VerificationStatus, type Verification } from "../api/contract/verifications.ts";
 import { CodeSource } from "../messages/message/record.ts";
@@ -112,9 +112,7 @@ export async function readToChange(viewer: Viewer, id: string): Promise<Verifica
 
 /** Reads a verification as it is now. @throws ApiError NOT_FOUND */
 export async function readVerification(viewer: Viewer, id: string): Promise<VerificationRecord> {
-  const found = isVisible(viewer, id) ? await findVerification(viewer.organizationId, id) : undefined;
-  if (found === undefined) throw new ApiError("NOT_FOUND");
-  return found;
+  return orNotFound(isVisible(viewer, id) ? await findVerification(viewer.organizationId, id) : undefined);
 }
 
 export async function findVerification(

@@ -1,15 +1,13 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { CreatedWebhook, CreateWebhookRequest } from "../api/contract/webhooks.ts";
 import { hasHadMoney } from "../money/wallet/record.ts";
-import { owedEmail } from "../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../notices/emails/queue-email.ts";
 import { limitsOf, type Actor, type Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { config } from "../platform/config.ts";
 import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
 import { newId } from "../platform/ids.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/transact.ts";
 import { insertOf } from "../platform/table/write.ts";
 import { changeNotices } from "../tenancy/organizations/owner-notices.ts";
 import { takeQuota } from "../tenancy/organizations/quota.ts";
@@ -43,11 +41,10 @@ export async function createWebhook(
   const secret = newWebhookSecret();
   const max = await webhooksAllowed(organizationId);
   const notices = isTest ? [] : await changeNotices(organizationId, "webhookMade");
-  const created = await transact({
+  const created = await transactWithEmails(notices, {
     quota: takeQuota(organizationId, "webhookCount", max),
     webhook: insertOf(keys.webhook(organizationId, record.id), record),
     secret: await putSecret(record, secret),
-    notices: notices.map(owedEmail),
   });
   if (created.outcome === "rejected") {
     if (max < maxWebhooks) {
@@ -56,7 +53,6 @@ export async function createWebhook(
     }
     throw new ApiError("CONFLICT", { message: `An organization has at most ${maxWebhooks} webhooks.` });
   }
-  await queueOwedEmails(notices);
   return { ...toApiWebhook(record), secret };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 
-import { ApiError } from "../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../api/contract/errors.ts";
 import type { WebhookDelivery } from "../api/contract/webhooks.ts";
 import type { Viewer } from "../platform/auth/actor.ts";
 import { minuteMs, now, secondMs } from "../platform/clock.ts";
@@ -43,8 +43,7 @@ export async function retryWebhookDelivery(
   deliveryId: string,
 ): Promise<WebhookDelivery> {
   const { organizationId, id: webhookId } = await readCallableWebhook(viewer, endpoint);
-  const delivery = await repeatNow(webhookId, deliveryId);
-  if (delivery === undefined) throw new ApiError("NOT_FOUND");
+  const delivery = orNotFound(await repeatNow(webhookId, deliveryId));
   if (delivery === "busy") {
     throw new ApiError("CONFLICT", { message: "An attempt of this delivery is under way or queued." });
   }

@@ -1,12 +1,10 @@
 import { ApiError } from "../api/contract/errors.ts";
 import type { UpdateWebhookRequest, Webhook } from "../api/contract/webhooks.ts";
-import { owedEmail } from "../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../notices/emails/queue-email.ts";
 import type { KeyLimits, Viewer } from "../platform/auth/actor.ts";
 import { now } from "../platform/clock.ts";
 import { checkWebhookUrl } from "../platform/http/webhook-target.ts";
 import { keys } from "../platform/table/keys.ts";
-import { transact } from "../platform/table/transact.ts";
 import { updateOf } from "../platform/table/write.ts";
 import { changeNotices } from "../tenancy/organizations/owner-notices.ts";
 import { deleteFailures } from "./in-flight-calls.ts";
@@ -45,8 +43,7 @@ export async function updateWebhook(
     events?.some((each) => !webhook.events.includes(each)) === true;
   const isNoticed = showsMore && webhook.test === undefined;
   const notices = isNoticed ? await changeNotices(organizationId, "webhookChanged") : [];
-  const updated = await transact({ webhook: update, notices: notices.map(owedEmail) });
+  const updated = await transactWithEmails(notices, { webhook: update });
   if (updated.outcome === "rejected") throw new ApiError("NOT_FOUND");
-  await queueOwedEmails(notices);
   return toApiWithHealth(await readWebhook(viewer, webhookId));
 }

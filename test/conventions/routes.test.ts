@@ -4,11 +4,11 @@ import { expect, it } from "vitest";
 import * as z from "zod/mini";
 
 import { routes } from "../../shared/api/routes.ts";
-import { statusOf, type Route } from "../../shared/api/routes/route.ts";
+import { statusOf, type TaggedRoute } from "../../shared/api/routes/route.ts";
 
-const rows = Object.entries<Route>(routes);
+const rows = Object.entries<TaggedRoute>(routes);
 
-function handlerFile(operation: string, route: Route): string {
+function handlerFile(operation: string, route: TaggedRoute): string {
   const name = operation.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return `functions/${route.tag}/${name}.ts`;
 }

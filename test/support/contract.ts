@@ -5,7 +5,7 @@ import { errorCatalogue } from "../../shared/api/contract/errors.ts";
 import { frontDoorMessages } from "../../shared/api/openapi/error-responses.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { methodsOf, routes } from "../../shared/api/routes.ts";
-import { errorsOf, pathPattern, type Route } from "../../shared/api/routes/route.ts";
+import { errorsOf, pathPattern, type Route, type TaggedRoute } from "../../shared/api/routes/route.ts";
 
 /*
  * Checks the gateway's responses against the document that it publishes, more strictly than a customer should. A field that
@@ -42,7 +42,7 @@ export const uncheckedOrigins = new Set<string>();
 export function checkAgainstContract(request: { method: string; url: string }, answer: ObservedAnswer): void {
   const { pathname, origin } = new URL(request.url);
   if (uncheckedOrigins.has(origin)) return;
-  const rows = Object.values<Route>(routes);
+  const rows = Object.values<TaggedRoute>(routes);
   const ofPath = rows.filter(({ path }) => path === pathname);
   const route = (ofPath.length > 0 ? ofPath : rows.filter((row) => pathPattern(row).test(pathname))).find(
     ({ method }) => method === request.method,

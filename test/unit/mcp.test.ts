@@ -42,8 +42,8 @@ describe("the tools", () => {
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
 
   it("are the operations that customers call with API keys, without those that return a secret", () => {
-    const names = operations().flatMap(([name, { auth, raw, data }]) =>
-      auth === "bearer" &&
+    const names = operations().flatMap(([name, { scope, raw, data }]) =>
+      scope !== undefined &&
       raw === undefined &&
       !/"(secret|token)":/.test(JSON.stringify(z.toJSONSchema(data)))
         ? [name]

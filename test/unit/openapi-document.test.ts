@@ -8,13 +8,13 @@ import { AddPaymentMethodRequest } from "../../shared/api/contract/payments.ts";
 import { openApiDocument } from "../../shared/api/openapi/openapi.ts";
 import { samplesOf } from "../../shared/api/openapi/samples.ts";
 import { routes } from "../../shared/api/routes.ts";
-import { errorsOf, statusOf, type Route } from "../../shared/api/routes/route.ts";
+import { errorsOf, statusOf, type TaggedRoute } from "../../shared/api/routes/route.ts";
 import { schemaProblem } from "../support/contract.ts";
 
 const document = openApiDocument();
 /** The document with operations that are not for customers. */
 const whole = openApiDocument({ internal: true });
-const rows = Object.entries<Route>(routes);
+const rows = Object.entries<TaggedRoute>(routes);
 
 describe("the OpenAPI document", () => {
   it("has all operations for customers with samples in six languages, and no others", () => {

@@ -5,7 +5,7 @@ import { kebabCase } from "../../infra/stack/constructs/names.ts";
 import { authentication, type Caller } from "../../shared/accounts/callers/authenticate.ts";
 import { allScopes, scopesOfRole } from "../../shared/api/contract/scopes.ts";
 import { routes } from "../../shared/api/routes.ts";
-import type { ProtectedRoute, Route } from "../../shared/api/routes/route.ts";
+import type { ProtectedRoute, TaggedRoute } from "../../shared/api/routes/route.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
 import type { LambdaHandler } from "../../shared/platform/http/pipeline.ts";
 import { log } from "../../shared/platform/log.ts";
@@ -40,7 +40,7 @@ interface Loaded {
 }
 
 /** Sends a request to the handler of a route, whose rules reject it. */
-async function rejection(operation: string, route: Route, actor?: Caller["actor"]): Promise<object> {
+async function rejection(operation: string, route: TaggedRoute, actor?: Caller["actor"]): Promise<object> {
   found.caller = { actor, organization: { organizationId: "org_1" } };
   const loaded: unknown = await import(`../../functions/${route.tag}/${kebabCase(operation)}.ts`);
   // Each file of a handler exports it under this name.
@@ -64,8 +64,8 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const rows = Object.entries<Route>(routes).filter(
-  (row): row is [string, ProtectedRoute] => row[1].auth !== "none",
+const rows = Object.entries<TaggedRoute>(routes).filter(
+  (row): row is [string, ProtectedRoute & TaggedRoute] => row[1].auth !== "none",
 );
 
 describe.each(rows)("%s", (operation, route) => {

@@ -47,7 +47,7 @@ export function sdkContract(): SdkContract {
       endpoint: {
         method,
         path,
-        auth,
+        ...(auth === undefined ? {} : { auth }),
         ...(paged === undefined ? {} : { paged }),
         ...(idempotent === undefined ? {} : { idempotent }),
       },

@@ -164,7 +164,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 
 /** Returns whether an operation needs a held message, or its key. */
 function isAboutHeld(route: Route): boolean {
-  return route.tag === "held-messages" || route === routes.updateApiKey;
+  return route.path.startsWith("/v1/held-messages") || route === routes.updateApiKey;
 }
 
 /** Returns whether an operation needs a code of the customer's own, or waits for a time. */

@@ -3,7 +3,7 @@ import { CfnIntegration, CfnRoute, type HttpApi } from "aws-cdk-lib/aws-apigatew
 import type { LogGroup } from "aws-cdk-lib/aws-logs";
 import { Construct } from "constructs";
 
-import type { Route } from "../../../shared/api/routes/route.ts";
+import type { TaggedRoute } from "../../../shared/api/routes/route.ts";
 import type { Access } from "../access.ts";
 import { ApiCaller } from "./api-caller.ts";
 import type { Backend } from "./backend.ts";
@@ -14,7 +14,7 @@ import type { OriginCheck } from "./origin-check.ts";
 export interface Endpoint {
   /** The name of its operation. */
   readonly name: string;
-  readonly route: Route;
+  readonly route: TaggedRoute;
   readonly access: Access;
   /** The routes that lead to its function. */
   readonly routeKeys: readonly string[];

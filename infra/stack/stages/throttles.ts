@@ -1,7 +1,7 @@
 import type * as z from "zod/mini";
 
 import { routes } from "../../../shared/api/routes.ts";
-import type { Route } from "../../../shared/api/routes/route.ts";
+import type { TaggedRoute } from "../../../shared/api/routes/route.ts";
 import type { StageSettings } from "./settings.ts";
 
 type Throttles = z.infer<typeof StageSettings>["throttle"];
@@ -18,7 +18,7 @@ const throttleOfTag: { readonly [tag: string]: "carriers" | "paymentEvents" | "u
 export function throttleOf(
   throttle: Throttles,
   name: string,
-  { auth, tag }: Pick<Route, "auth" | "tag">,
+  { auth, tag }: Pick<TaggedRoute, "auth" | "tag">,
 ): Throttles["anonymous"] | undefined {
   const operations: { readonly [name: string]: Throttles["anonymous"] | undefined } = throttle.operations;
   // The console's log-in tries the same passwords as that of programs.
@@ -32,7 +32,7 @@ export function throttleOf(
  */
 export function acceptedInFiveMinutes(throttle: Throttles) {
   const slowest = (covers: (path: string) => boolean, ...others: number[]): number => {
-    const rates = Object.entries<Route>(routes)
+    const rates = Object.entries<TaggedRoute>(routes)
       .filter(([, { auth, path }]) => auth === "none" && covers(path))
       .map(([name, route]) => throttleOf(throttle, name, route)?.rateLimit ?? throttle.rateLimit);
     return 300 * Math.min(throttle.unknownPaths.rateLimit, ...rates, ...others);

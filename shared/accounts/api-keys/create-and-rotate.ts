@@ -1,13 +1,12 @@
 import type { CreateApiKeyRequest, CreatedApiKey, RotateApiKeyRequest } from "../../api/contract/api-keys.ts";
 import { ApiError } from "../../api/contract/errors.ts";
-import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import type { QueuedEmail } from "../../notices/emails/email-job.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { hasExpired } from "../../platform/auth/expiry.ts";
 import { isSensitive, requireRecentProof } from "../../platform/auth/recent-proof.ts";
 import { hourMs, now } from "../../platform/clock.ts";
 import { log } from "../../platform/log.ts";
-import { transact } from "../../platform/table/transact.ts";
 import type { Write } from "../../platform/table/write.ts";
 import {
   type ApiKeyLimits,
@@ -59,14 +58,12 @@ export async function makeApiKey(
   const fields = { name, ...limits, ...(test === true && { test: true as const }) };
   const made = newApiKey(actor, manager.key, fields, hook);
   const notices = await noticesOf(made.record);
-  const created = await transact({
+  const created = await transactWithEmails(notices, {
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     key: made.writes,
     maker: checkOfMaker(manager, limits),
-    notices: notices.map(owedEmail),
   });
   if (created.outcome === "rejected") throw rejection(created.rejections.quota !== undefined);
-  await queueOwedEmails(notices);
   return made;
 }
 
@@ -111,20 +108,18 @@ export async function rotateApiKey(
     replacedBy: record.id,
     endsMadeKeys,
   });
-  const rotated = await transact({
+  const rotated = await transactWithEmails(notices, {
     quota: takeQuota(actor.organizationId, "apiKeyCount", maxApiKeys),
     oldKey,
     oldCredential,
     newKey: writes,
     // A transaction writes an item only once. If a key rotates itself, the write that ends it is also the check.
     maker: manager.key?.id === old.id ? [] : checkOfMaker(manager, old),
-    notices: notices.map(owedEmail),
   });
   if (rotated.outcome === "rejected") {
     if (rotated.rejections.oldKey !== undefined) throw notReplaceable();
     throw rejection(rotated.rejections.quota !== undefined);
   }
-  await queueOwedEmails(notices);
   // The old key may have made others meanwhile. If this fails, the deletion of the old key ends them.
   if (endsMadeKeys === true) {
     await endKeysMadeWith(actor.organizationId, old.id).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type {
   RevokeAllApiKeysRequest,
   RevokedApiKeys,
 } from "../../api/contract/api-keys.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { ApiKeyUseRecord } from "../../platform/auth/api-key-use.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -31,8 +31,7 @@ export async function disableApiKey(
     findItem(ApiKeyUseRecord, keys.apiKeyUse(organizationId, keyId)),
   ]);
   requireEndable(manager, record);
-  const disabled = await endNow(record, descendants ? { endsMadeKeys: true } : {});
-  if (disabled === undefined) throw new ApiError("NOT_FOUND");
+  const disabled = orNotFound(await endNow(record, descendants ? { endsMadeKeys: true } : {}));
   if (descendants) await endKeysMadeWith(organizationId, keyId);
   return toApiApiKey(disabled, use);
 }

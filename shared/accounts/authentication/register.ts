@@ -6,7 +6,7 @@ import { hourMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { networkOf } from "../../platform/source-network.ts";
-import { auditEntry } from "../../platform/table/audit-log.ts";
+import { entryOfUser } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { insertOf } from "../../platform/table/write.ts";
@@ -40,13 +40,7 @@ export async function register(
     email: insertOf(keys.email(user.email), email),
     account: account.writes,
     verification: sendsEmails ? owedEmail(verification) : [],
-    audit: auditEntry({
-      organizationId: organization.id,
-      actor: { type: "user", userId: user.id },
-      action: "POST /v1/auth/register",
-      sourceAddress: sourceIp,
-      ending: { outcome: "done" },
-    }),
+    audit: entryOfUser("POST /v1/auth/register", user, sourceIp),
   });
   // All other keys are new, so only the email can be taken.
   if (created.outcome === "rejected") throw new ApiError("EMAIL_TAKEN");

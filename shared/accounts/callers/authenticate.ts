@@ -53,17 +53,17 @@ export function authentication(route: ProtectedRoute): EndpointMiddleware {
       if (limitsOf(actor) !== undefined && route.method !== "GET" && route.limitedKeys !== true) {
         throw new ApiError("INSUFFICIENT_SCOPE", { message: "An API key with limits cannot do this." });
       }
-      if (route.auth === "bearer") requireScope(actor, route.scope);
-      else requireSession(actor);
+      if (route.scope === undefined) requireSession(actor);
+      else requireScope(actor, route.scope);
       if (route.recentProof === true && actor.credential.type === "session") requireRecentProof(actor);
     },
   };
 }
 
 /** Returns the cookie of the console. Agents have no cookies. */
-function cookieOf(event: EndpointEvent, { tag }: ProtectedRoute): string | undefined {
+function cookieOf(event: EndpointEvent, { path }: ProtectedRoute): string | undefined {
   const { headers, cookies = [], requestContext } = event;
-  return tag === "mcp"
+  return path === "/mcp"
     ? undefined
     : sessionCookieOf({ headers, cookies, method: requestContext.http.method });
 }

@@ -1,12 +1,11 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { AcceptedInvitation, AcceptInvitationRequest } from "../../api/contract/members.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import { now } from "../../platform/clock.ts";
 import { networkOf } from "../../platform/source-network.ts";
-import { auditEntry } from "../../platform/table/audit-log.ts";
+import { entryOfUser } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, deleteOf } from "../../platform/table/write.ts";
 import {
   checkMember,
@@ -68,7 +67,7 @@ export async function acceptInvitation(
     const isReplaced =
       other !== undefined && other.organizationId !== organizationId && (await isReplaceable(other));
     const notices = await roleNotices(rights, "Added", { email, role });
-    const accepted = await transact({
+    const accepted = await transactWithEmails(notices, {
       email: isReplaced ? await replaceUnproven(other, id, new Date(at)) : insertOf(keys.email(email), owner),
       token: shown.use,
       invitation: deleteOf(keys.invitation(id), { is: { createdAt: invitation.createdAt, role } }),
@@ -86,17 +85,9 @@ export async function acceptInvitation(
           : changeRights(organizationId, verifiedIn(id)),
         doesNotExpire(organizationId),
       ],
-      audit: auditEntry({
-        organizationId,
-        actor: { type: "user", userId: id },
-        action: "POST /v1/auth/accept-invitation",
-        sourceAddress: sourceIp,
-        ending: { outcome: "done", after: { id, role } },
-      }),
-      notices: notices.map(owedEmail),
+      audit: entryOfUser("POST /v1/auth/accept-invitation", user, sourceIp, { id, role }),
     });
     if (accepted.outcome === "committed") {
-      await queueOwedEmails(notices);
       return { user: toApiUser(user), organization: toApiOrganization(organization) };
     }
     const { rejections } = accepted;

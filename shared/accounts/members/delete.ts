@@ -1,7 +1,6 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Role } from "../../api/contract/scopes.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -66,7 +65,7 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
   const others = rights.ownerIds.filter((ownerId) => ownerId !== id);
   const unlisted = { take: { verifiedUserIds: new Set([id]) } };
   const notices = isOwner ? await ownerNotices(rights, { what: "ownerRemoved", email }) : [];
-  const { outcome } = await transact({
+  const { outcome } = await transactWithEmails(notices, {
     user: updateOf(
       keys.user(id),
       { set: { removedAt: now().toISOString() } },
@@ -76,9 +75,7 @@ async function shutOut(member: ActiveMember): Promise<boolean> {
     credentials: [keys.email(email), keys.password(id), keys.secondFactor(id)].map((key) => deleteOf(key)),
     rights: isOwner ? replaceOwners(rights, others, unlisted) : changeRights(organizationId, unlisted),
     quota: releaseQuota(organizationId, "furtherMemberCount"),
-    notices: notices.map(owedEmail),
   });
-  if (outcome === "committed") await queueOwedEmails(notices);
   return outcome === "committed";
 }
 

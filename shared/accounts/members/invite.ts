@@ -1,7 +1,7 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { InviteMemberRequest, Member } from "../../api/contract/members.ts";
-import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { emailJob } from "../../notices/emails/email-job.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
@@ -9,7 +9,7 @@ import { newId } from "../../platform/ids.ts";
 import type { RateLimit } from "../../platform/limits/rate-limit.ts";
 import { consume } from "../../platform/limits/sliding-window.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { insertOf, type Write, putOf } from "../../platform/table/write.ts";
 import {
   allMembers,
@@ -70,16 +70,14 @@ export async function inviteMember(actor: Actor, { email, role }: InviteMemberRe
     const job = emailJob(organizationId, { kind: "invitation", userId: invitation.userId });
     const notices = await roleNotices(rights, "Invited", { email, role });
     const isNew = before === undefined;
-    const written = await transact({
+    const written = await transactWithEmails([job, ...notices], {
       quota: isNew ? takeQuota(organizationId, "furtherMemberCount", maxFurtherMembers) : [],
       invitation: isNew ? putNew(invitation) : putAgain(invitation, before),
-      emails: [job, ...notices].map(owedEmail),
     });
     if (written.outcome === "rejected") {
       if (written.rejections.quota !== undefined) throw tooMany();
       return undefined;
     }
-    await queueOwedEmails([job, ...notices]);
     return toApiMember(invitation);
   });
 }

@@ -1,4 +1,4 @@
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import type { Member } from "../../api/contract/members.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
@@ -43,7 +43,5 @@ function isAnsweredFor({ invitedBy, role }: InvitationRecord, members: readonly 
  * @throws ApiError NOT_FOUND, also for a member of another organization
  */
 export async function getMember(organizationId: string, userId: string): Promise<Member> {
-  const member = await findMember(organizationId, userId);
-  if (member === undefined) throw new ApiError("NOT_FOUND");
-  return toApiMember(member);
+  return toApiMember(orNotFound(await findMember(organizationId, userId)));
 }

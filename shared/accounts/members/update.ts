@@ -1,11 +1,11 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { Member, UpdateMemberRequest } from "../../api/contract/members.ts";
 import type { Role } from "../../api/contract/scopes.ts";
-import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import type { QueuedEmail } from "../../notices/emails/email-job.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import { untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateOf, type Write, checkOf } from "../../platform/table/write.ts";
 import {
   findMember,
@@ -44,19 +44,15 @@ export async function updateMember(
     const rights = await readRights(actor.organizationId, { consistent: true });
     const notices = await noticesOf(rights, member, role);
     if (member.entity === "user") {
-      const { outcome } = await transact({
+      const { outcome } = await transactWithEmails(notices, {
         member: ofUser(rights, member, role),
-        notices: notices.map(owedEmail),
       });
-      if (outcome === "committed") await queueOwedEmails(notices);
       return outcome === "committed" ? { ...member, role } : undefined;
     }
     const changes = { role, invitedBy: manager.id };
-    const { outcome } = await transact({
+    const { outcome } = await transactWithEmails(notices, {
       invitation: ofInvitation(member, changes),
-      notices: notices.map(owedEmail),
     });
-    if (outcome === "committed") await queueOwedEmails(notices);
     return outcome === "committed" ? { ...member, ...changes } : undefined;
   });
   if (changed.entity === "user") await endApiKeysBeyond(changed);

@@ -1,4 +1,4 @@
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import { findWallet } from "../../money/wallet/record.ts";
 import { dayMs, now } from "../../platform/clock.ts";
 import { config } from "../../platform/config.ts";
@@ -103,8 +103,7 @@ export function doesNotExpire(organizationId: string): Update<"organization"> {
 export async function noteVerifiedEmail(organizationId: string): Promise<UserRecord> {
   return untilUndisturbed(async () => {
     const { ownerId } = await readRights(organizationId, { consistent: true });
-    const owner = ownerId === undefined ? undefined : await findUser(ownerId, { consistent: true });
-    if (owner === undefined) throw new ApiError("NOT_FOUND");
+    const owner = orNotFound(await findUser(orNotFound(ownerId), { consistent: true }));
     const emailVerifiedAt = owner.emailVerifiedAt ?? now().toISOString();
     const noted = await transact({
       user: updateOf(keys.user(owner.id), verifiedSince(emailVerifiedAt), {

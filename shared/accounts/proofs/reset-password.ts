@@ -3,7 +3,7 @@ import { ApiError } from "../../api/contract/errors.ts";
 import { emailJob, owedEmail } from "../../notices/emails/email-job.ts";
 import { queueOwedEmail } from "../../notices/emails/queue-email.ts";
 import { networkOf } from "../../platform/source-network.ts";
-import { auditEntry } from "../../platform/table/audit-log.ts";
+import { entryOfUser } from "../../platform/table/audit-log.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { requireUncommonPassword } from "../passwords/common-passwords.ts";
 import { hashPassword } from "../passwords/hash.ts";
@@ -34,13 +34,7 @@ export async function resetPassword(
   const { outcome } = await transact({
     use,
     account: account.writes,
-    audit: auditEntry({
-      organizationId,
-      actor: { type: "user", userId },
-      action: "POST /v1/auth/password-reset",
-      sourceAddress: sourceIp,
-      ending: { outcome: "done" },
-    }),
+    audit: entryOfUser("POST /v1/auth/password-reset", account.user, sourceIp),
     email: owedEmail(email),
   });
   if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");

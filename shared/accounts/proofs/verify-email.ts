@@ -2,7 +2,7 @@ import type { VerifiedEmail, VerifyEmailRequest } from "../../api/contract/accou
 import { ApiError } from "../../api/contract/errors.ts";
 import { now } from "../../platform/clock.ts";
 import { networkOf } from "../../platform/source-network.ts";
-import { auditEntry } from "../../platform/table/audit-log.ts";
+import { entryOfUser } from "../../platform/table/audit-log.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { transact } from "../../platform/table/transact.ts";
 import { updateOf } from "../../platform/table/write.ts";
@@ -22,7 +22,7 @@ export async function verifyEmail(
   sourceIp: string,
 ): Promise<VerifiedEmail> {
   const { use, user } = await readProof("verify", token);
-  const { id: userId, organizationId, email } = user;
+  const { id: userId, email } = user;
   await checkPassword({ userId }, password, sourceIp).catch(adviseStranger);
   // The network of the registration may be a stranger's.
   await rememberNetwork(email, networkOf(sourceIp));
@@ -31,13 +31,7 @@ export async function verifyEmail(
     use,
     user: updateOf(keys.user(userId), verifiedSince(at), { present: ["pk"], absent: ["removedAt"] }),
     rights: listVerified(user),
-    audit: auditEntry({
-      organizationId,
-      actor: { type: "user", userId },
-      action: "POST /v1/auth/verify-email",
-      sourceAddress: sourceIp,
-      ending: { outcome: "done" },
-    }),
+    audit: entryOfUser("POST /v1/auth/verify-email", user, sourceIp),
   });
   if (outcome === "rejected") throw new ApiError("INVALID_EMAIL_TOKEN");
   return { email, verified: true };

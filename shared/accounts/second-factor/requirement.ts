@@ -1,11 +1,9 @@
 import { ApiError } from "../../api/contract/errors.ts";
 import type { UpdateOrganizationRequest } from "../../api/contract/members.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact } from "../../platform/table/transact.ts";
 import { checkOf, updateOf } from "../../platform/table/write.ts";
 import { inRole } from "../../tenancy/organizations/member-record.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
@@ -22,7 +20,7 @@ export async function updateOrganization(
   const what = secondFactorRequired ? "secondFactorRequired" : "secondFactorOptional";
   const notices = await changeNotices(organizationId, what);
   const key = keys.organization(organizationId);
-  const written = await transact({
+  const written = await transactWithEmails(notices, {
     role: checkOf(keys.member(organizationId, userId), inRole("owner")),
     secondFactor: checkOf(keys.user(userId), { present: ["secondFactorAt"], absent: ["removedAt"] }),
     organization: secondFactorRequired
@@ -32,9 +30,8 @@ export async function updateOrganization(
           { present: ["pk"], absent: ["secondFactorRequiredAt"] },
         )
       : updateOf(key, { remove: ["secondFactorRequiredAt"] }, { present: ["secondFactorRequiredAt"] }),
-    notices: notices.map(owedEmail),
   });
-  if (written.outcome === "committed") return queueOwedEmails(notices);
+  if (written.outcome === "committed") return;
   const { role, secondFactor } = written.rejections;
   if (role) throw new ApiError("INSUFFICIENT_SCOPE", { message: "Only owners can change this." });
   if (secondFactor) throw new ApiError("CONFLICT", { message: "Set up a second factor for yourself first." });

@@ -1,5 +1,5 @@
 import type { ActiveSession } from "../../api/contract/accounts.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { Actor } from "../../platform/auth/actor.ts";
 import { now } from "../../platform/clock.ts";
@@ -50,8 +50,7 @@ export async function deleteSession(
   { userId }: Actor,
   sessionId: string,
 ): Promise<{ id: string; deleted: true }> {
-  const found = await findItem(SessionRecord, keys.session(userId, sessionId), { consistent: true });
-  if (found === undefined) throw new ApiError("NOT_FOUND");
+  orNotFound(await findItem(SessionRecord, keys.session(userId, sessionId), { consistent: true }));
   await endSession(userId, sessionId);
   return { id: sessionId, deleted: true };
 }

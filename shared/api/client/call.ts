@@ -8,7 +8,7 @@ import { RequestError } from "./errors.ts";
 export interface Endpoint {
   readonly method: string;
   readonly path: string;
-  readonly auth: string;
+  readonly auth?: string;
   readonly paged?: true;
   readonly raw?: readonly string[];
   readonly idempotent?: true;

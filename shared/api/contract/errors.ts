@@ -290,3 +290,9 @@ export class ApiError extends Error {
 export function invalidField(path: string, message: string): ApiError {
   return new ApiError("VALIDATION_ERROR", { details: [{ path, message }] });
 }
+
+/** Returns what a request names. @throws ApiError NOT_FOUND when there is none */
+export function orNotFound<Item>(item: Item | undefined): Item {
+  if (item === undefined) throw new ApiError("NOT_FOUND");
+  return item;
+}

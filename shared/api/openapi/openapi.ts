@@ -6,7 +6,7 @@ import { IdempotencyKey, PageMeta } from "../contract/primitives.ts";
 import { apiVersion } from "../contract/version.ts";
 import { webhookHeaders } from "../contract/webhooks.ts";
 import { operations, publicOperations, type Operation } from "../routes.ts";
-import { errorsOf, keepsResponse, statusOf, type Route } from "../routes/route.ts";
+import { errorsOf, keepsResponse, statusOf, type Route, type TaggedRoute } from "../routes/route.ts";
 import { Components } from "./components.ts";
 import type { Body, Content, DocumentedOperation, Header, OperationResponse, Parameter } from "./document.ts";
 import {
@@ -85,7 +85,7 @@ const successDescriptions = { 200: "Done", 201: "Created", 202: "Accepted" };
 
 function documentedOperation(
   operation: Operation,
-  route: Route,
+  route: TaggedRoute,
   components: Components,
 ): DocumentedOperation {
   const parameters = [
@@ -128,15 +128,15 @@ function accessOf({
   scope,
   description = "",
 }: Route): Pick<DocumentedOperation, "description" | "security"> {
-  const access = {
-    none: { rule: "", security: [] },
-    bearer: {
-      rule: ` Needs the scope \`${scope}\`.`,
-      security: [{ bearer: scope === undefined ? [] : [scope] }],
-    },
-    session: { rule: " For people who are logged in: an API key may not.", security: [{ bearer: [] }] },
-  }[auth];
-  return { description: `${description}${access.rule}`.trim(), security: access.security };
+  if (auth === "none") return { description, security: [] };
+  const rule =
+    scope === undefined
+      ? "For people who are logged in: an API key may not."
+      : `Needs the scope \`${scope}\`.`;
+  return {
+    description: `${description} ${rule}`.trim(),
+    security: [{ bearer: scope === undefined ? [] : [scope] }],
+  };
 }
 
 function documentedEvent(name: string, event: z.ZodMiniType, components: Components) {

@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 
 import type { Scope } from "../contract/scopes.ts";
 import { publicOperations } from "../routes.ts";
-import { statusOf, type Route } from "../routes/route.ts";
+import { statusOf, type Route, type TaggedRoute } from "../routes/route.ts";
 import type { JsonSchema } from "./components.ts";
 
 /** A tool of the MCP server: an operation of the API, and how its arguments become a request. */
@@ -46,8 +46,8 @@ const secretOperations: ReadonlySet<string> = new Set([
 /** Returns a tool for each operation that customers may call with an API key, except those that return a secret. */
 export function mcpTools(): Tool[] {
   return publicOperations().flatMap(([name, route]) => {
-    const isForCustomers = route.auth === "bearer" && route.raw === undefined && !secretOperations.has(name);
-    return isForCustomers ? [toolOf(name, route, route.scope)] : [];
+    const isForCustomers = route.raw === undefined && !secretOperations.has(name);
+    return isForCustomers && route.scope !== undefined ? [toolOf(name, route, route.scope)] : [];
   });
 }
 
@@ -57,7 +57,7 @@ const idempotencyKey: JsonSchema = {
 };
 
 /** @throws Error when two parts of a request have a field of the same name */
-function toolOf(name: string, route: Route, scope: Scope): Tool {
+function toolOf(name: string, route: TaggedRoute, scope: Scope): Tool {
   const isRepeatable = route.idempotent === true;
   const [params, query, body] = [route.params, route.query, route.body].map(objectSchemaOf);
   const parts = [params, query, body, isRepeatable ? { properties: { idempotencyKey } } : {}];

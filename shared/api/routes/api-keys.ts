@@ -29,11 +29,9 @@ const auditedOfApiKey = [
 export const listApiKeys = {
   method: "GET",
   path: "/v1/auth/api-keys",
-  tag: "auth",
   summary: "List API keys, without their secrets",
   description:
     "Each key has its scopes, its limits and the time of its last use. Disabled keys stay in the list.",
-  auth: "bearer",
   scope: "keys",
   query: PageQuery,
   data: ApiKey,
@@ -43,12 +41,10 @@ export const listApiKeys = {
 export const createApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys",
-  tag: "auth",
   summary: "Create an API key; its secret is only in this response",
   description:
     "Give a key only the scopes that its program needs. Unknown fields are rejected, because a limit with a wrong name " +
     "would limit nothing.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   body: CreateApiKeyRequest,
@@ -63,7 +59,6 @@ export const createApiKey = {
 export const updateApiKey = {
   method: "PATCH",
   path: "/v1/auth/api-keys/{id}",
-  tag: "auth",
   summary: "Change the limits of an API key; only a person can",
   description:
     "The new limits replace the earlier ones. Keys that share its budget get them too. A key without limits cannot get any.",
@@ -79,10 +74,8 @@ export const updateApiKey = {
 export const rotateApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys/{id}/rotate",
-  tag: "auth",
   summary: "Replace an API key by a new one with the same rights; the old one works for the overlap",
   description: "Deploy the new secret before the overlap ends.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -98,10 +91,8 @@ export const rotateApiKey = {
 export const disableApiKey = {
   method: "POST",
   path: "/v1/auth/api-keys/{id}/disable",
-  tag: "auth",
   summary: "Revoke an API key",
   description: "Requests with the key are rejected from then on. A disabled key cannot be enabled again.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -113,12 +104,10 @@ export const disableApiKey = {
 export const deleteApiKey = {
   method: "DELETE",
   path: "/v1/auth/api-keys/{id}",
-  tag: "auth",
   summary: "Revoke an API key and delete it from the list",
   description:
     "The keys that were made with an active key are revoked too. If the key had ended before, they stay: disable it once more " +
     "first. The audit log keeps what the key has changed.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: ApiKeyParams,
@@ -129,10 +118,8 @@ export const deleteApiKey = {
 export const revokeAllApiKeys = {
   method: "POST",
   path: "/v1/auth/api-keys/revoke-all",
-  tag: "auth",
   summary: "Revoke all API keys of the organization",
   description: "Use it when a key has leaked and you do not know which one.",
-  auth: "bearer",
   scope: "keys",
   body: RevokeAllApiKeysRequest,
   data: RevokedApiKeys,

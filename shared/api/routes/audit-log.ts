@@ -4,10 +4,8 @@ import type { Route } from "./route.ts";
 export const listAuditLog = {
   method: "GET",
   path: "/v1/audit-log",
-  tag: "audit-log",
   summary: "Who changed what in the organization, newest first",
   description: "Each entry has the caller, the change and the time. Nothing deletes entries.",
-  auth: "bearer",
   scope: "personal",
   query: AuditLogQuery,
   data: AuditEntry,

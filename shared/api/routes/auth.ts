@@ -20,7 +20,6 @@ import type { Route } from "./route.ts";
 export const register = {
   method: "POST",
   path: "/v1/auth/register",
-  tag: "auth",
   summary: "Create a user, an organization and its wallet",
   description:
     "The response has a session token, which is valid for an hour. If the gateway sends emails, the user gets a link that " +
@@ -44,7 +43,6 @@ const loginErrors = [
 export const login = {
   method: "POST",
   path: "/v1/auth/login",
-  tag: "auth",
   summary: "Log in with email and password, and a code if the user has a second factor",
   description:
     "The response has a session token, which is valid for an hour. Too many wrong passwords block the login for a time.",
@@ -57,7 +55,6 @@ export const login = {
 export const reauthenticate = {
   method: "POST",
   path: "/v1/auth/reauthenticate",
-  tag: "auth",
   summary: "Confirm your password, for operations on members, API keys, webhooks, billing and saved cards",
   description:
     "Some changes need a session that entered its password recently. Call this, then repeat the request that was rejected.",
@@ -72,7 +69,6 @@ export const reauthenticate = {
 export const logout = {
   method: "POST",
   path: "/v1/auth/logout",
-  tag: "auth",
   summary: "Log out: end the session of this token",
   description: "The token is rejected from then on. API keys keep working.",
   auth: "session",
@@ -84,7 +80,6 @@ export const logout = {
 export const logoutEverywhere = {
   method: "POST",
   path: "/v1/auth/logout-everywhere",
-  tag: "auth",
   summary: "End all sessions of the user, including this one; API keys keep working",
   description: "Use it when a device is lost or a token has leaked.",
   auth: "session",
@@ -99,7 +94,6 @@ const createSessionErrors = /* @__PURE__ */ (() => [...loginErrors, "INSUFFICIEN
 export const createSession = {
   method: "POST",
   path: "/v1/auth/console-session",
-  tag: "auth",
   summary: "Log in to the console: the session is in a cookie, which only the console can use",
   internal: true,
   auth: "none",
@@ -112,7 +106,6 @@ export const createSession = {
 export const listSessions = {
   method: "GET",
   path: "/v1/auth/sessions",
-  tag: "auth",
   summary: "List your sessions",
   description:
     "The list has the sessions of the console, and those of tokens that a login or registration returned. The newest is first.",
@@ -126,7 +119,6 @@ export const listSessions = {
 export const deleteSession = {
   method: "DELETE",
   path: "/v1/auth/sessions/{id}",
-  tag: "auth",
   summary: "End one of your sessions",
   description: "The session is rejected from its next request on. Other sessions and API keys keep working.",
   auth: "session",
@@ -140,7 +132,6 @@ export const deleteSession = {
 export const requestEmailVerification = {
   method: "POST",
   path: "/v1/auth/verify-email/request",
-  tag: "auth",
   summary: "Send a new link to verify your email",
   description: "Earlier links stop working. The link is valid for one day.",
   auth: "session",
@@ -153,7 +144,6 @@ export const requestEmailVerification = {
 export const verifyEmail = {
   method: "POST",
   path: "/v1/auth/verify-email",
-  tag: "auth",
   summary: "Show that an email is yours, with the token of the link that was sent there and the password",
   description: "The token is from the link in the email, and the password shows that the account is yours.",
   auth: "none",
@@ -165,7 +155,6 @@ export const verifyEmail = {
 export const acceptInvitation = {
   method: "POST",
   path: "/v1/auth/accept-invitation",
-  tag: "auth",
   summary: "Accept an invitation to an organization, with the token from the email",
   description: "It creates the user's account with its password. Log in afterwards.",
   auth: "none",
@@ -179,10 +168,8 @@ export const acceptInvitation = {
 export const getMe = {
   method: "GET",
   path: "/v1/auth/me",
-  tag: "auth",
   summary: "Get the user and the organization of the credential",
   description: "Use it to check a credential, and to find its owner.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   withoutSecondFactor: true,

@@ -14,10 +14,8 @@ import type { Route } from "./route.ts";
 export const getBilling = {
   method: "GET",
   path: "/v1/billing",
-  tag: "billing",
   summary: "Get the billing details, the methods of payment and the tax",
   description: "It has the details for invoices, and how this gateway accepts payments.",
-  auth: "bearer",
   scope: "billing",
   data: Billing,
 } as const satisfies Route;
@@ -25,10 +23,8 @@ export const getBilling = {
 export const updateBilling = {
   method: "PUT",
   path: "/v1/billing",
-  tag: "billing",
   summary: "Replace the billing details; issued invoices stay as they are",
   description: "The next invoice has the new details. The country and the VAT number decide the tax.",
-  auth: "bearer",
   scope: "billing",
   body: BillingDetails,
   recentProof: true,
@@ -39,10 +35,8 @@ export const updateBilling = {
 export const getAutoRecharge = {
   method: "GET",
   path: "/v1/wallet/auto-recharge",
-  tag: "billing",
   summary: "Get the settings and the state of auto-recharge, or null",
   description: "It has the last recharge and the reason if recharges have stopped.",
-  auth: "bearer",
   scope: "billing",
   data: CurrentAutoRecharge,
   errors: ["WALLET_MISSING"],
@@ -51,10 +45,8 @@ export const getAutoRecharge = {
 export const updateAutoRecharge = {
   method: "PUT",
   path: "/v1/wallet/auto-recharge",
-  tag: "billing",
   summary: "Set when and with how much a saved card recharges the wallet",
   description: "A recharge happens when the balance falls below the threshold.",
-  auth: "bearer",
   scope: "charge",
   body: AutoRecharge,
   recentProof: true,
@@ -66,10 +58,8 @@ export const updateAutoRecharge = {
 export const listInvoices = {
   method: "GET",
   path: "/v1/invoices",
-  tag: "billing",
   summary: "List invoices and credit notes, newest first",
   description: "Each paid payment has an invoice, and each refund of one a credit note.",
-  auth: "bearer",
   scope: "billing",
   query: PageQuery,
   data: Invoice,
@@ -79,12 +69,10 @@ export const listInvoices = {
 export const getInvoice = {
   method: "GET",
   path: "/v1/invoices/{id}",
-  tag: "billing",
   summary: "Get an invoice or credit note, as JSON, as a PDF or as a file of EN 16931",
   description:
     "Request the PDF with `Accept: application/pdf`, and the file of the European standard for electronic invoices (EN 16931, syntax " +
     "CII) with `Accept: application/xml`.",
-  auth: "bearer",
   scope: "billing",
   params: InvoiceParams,
   data: Invoice,
@@ -95,11 +83,9 @@ export const getInvoice = {
 export const getUsage = {
   method: "GET",
   path: "/v1/usage",
-  tag: "billing",
   summary: "Get the messages and costs of a month by day, country, campaign or API key",
   description:
     "A day is counted about an hour after it ends. `missingDays` lists those that are not counted yet.",
-  auth: "bearer",
   scope: "read",
   query: UsageQuery,
   data: Usage,

@@ -4,7 +4,6 @@ import type { Route } from "./route.ts";
 export const getRoot = {
   method: "GET",
   path: "/",
-  tag: "brand",
   summary: "The start page: what the gateway offers, its prices, and where to begin",
   internal: true,
   auth: "none",
@@ -15,7 +14,6 @@ export const getRoot = {
 export const getBrandFile = {
   method: "GET",
   path: "/brand/{file}",
-  tag: "brand",
   summary: "An image or the colors of the brand",
   internal: true,
   auth: "none",

@@ -17,10 +17,8 @@ const auditedOfCampaign = ["id", "name", "status", "senderId", "scheduledAt"] as
 export const listCampaigns = {
   method: "GET",
   path: "/v1/campaigns",
-  tag: "campaigns",
   summary: "List campaigns with their progress, newest first",
   description: "Each campaign has counts of the messages that it accepted, sent and skipped.",
-  auth: "bearer",
   scope: "read",
   query: PageQuery,
   data: Campaign,
@@ -30,11 +28,9 @@ export const listCampaigns = {
 export const createCampaign = {
   method: "POST",
   path: "/v1/campaigns",
-  tag: "campaigns",
   summary: "Create a campaign: a draft, or with `scheduledAt` a scheduled campaign",
   description:
     "A draft sends nothing until you launch it. Messages are charged one by one when they are accepted.",
-  auth: "bearer",
   scope: "campaigns",
   limitedKeys: true,
   body: CreateCampaignRequest,
@@ -48,10 +44,8 @@ export const createCampaign = {
 export const getCampaign = {
   method: "GET",
   path: "/v1/campaigns/{id}",
-  tag: "campaigns",
   summary: "Get a campaign and its progress",
   description: "The counts change while the campaign runs.",
-  auth: "bearer",
   scope: "read",
   params: CampaignParams,
   data: Campaign,
@@ -60,11 +54,9 @@ export const getCampaign = {
 export const listCampaignRecipients = {
   method: "GET",
   path: "/v1/campaigns/{id}/recipients",
-  tag: "campaigns",
   summary: "List the people of a campaign by their outcome",
   description:
     "Campaigns that ran before this list existed have no skipped contacts in it, only their counts.",
-  auth: "bearer",
   scope: "read",
   params: CampaignParams,
   query: RecipientsQuery,
@@ -75,10 +67,8 @@ export const listCampaignRecipients = {
 export const updateCampaign = {
   method: "PATCH",
   path: "/v1/campaigns/{id}",
-  tag: "campaigns",
   summary: "Change the given fields of a draft",
   description: "Once a campaign is launched or scheduled, it cannot be changed.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   body: UpdateCampaignRequest,
@@ -92,10 +82,8 @@ const startErrors = ["EMAIL_NOT_VERIFIED", "KYC_REQUIRED", "SENDER_ID_NOT_APPROV
 export const launchCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/launch",
-  tag: "campaigns",
   summary: "Launch a draft, or resume a failed campaign",
   description: "Sending starts immediately. Contacts that have opted out are left out.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   query: LaunchQuery,
@@ -107,10 +95,8 @@ export const launchCampaign = {
 export const cancelCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/cancel",
-  tag: "campaigns",
   summary: "Cancel a campaign that is not completed; it accepts no more messages",
   description: "Messages that were accepted already are still sent.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   data: Campaign,
@@ -121,11 +107,9 @@ export const cancelCampaign = {
 export const deleteCampaign = {
   method: "DELETE",
   path: "/v1/campaigns/{id}",
-  tag: "campaigns",
   summary: "Delete a draft",
   description:
     "Its id is not found from then on. A campaign that was launched or scheduled is cancelled instead.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   data: DeletedCampaign,
@@ -136,11 +120,9 @@ export const deleteCampaign = {
 export const pauseCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/pause",
-  tag: "campaigns",
   summary: "Pause a campaign that is being sent",
   description:
     "It accepts no more messages until it is resumed. Messages that were accepted already are still sent.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   data: Campaign,
@@ -151,10 +133,8 @@ export const pauseCampaign = {
 export const resumeCampaign = {
   method: "POST",
   path: "/v1/campaigns/{id}/resume",
-  tag: "campaigns",
   summary: "Resume a paused campaign",
   description: "It continues after the last contact that it reached.",
-  auth: "bearer",
   scope: "campaigns",
   params: CampaignParams,
   data: Campaign,

@@ -9,7 +9,6 @@ import type { Route } from "./route.ts";
 export const getCarrierCallback = {
   method: "GET",
   path: "/v1/carriers/{carrier}/{callback}",
-  tag: "carriers",
   summary: "Receive a delivery receipt or an inbound message in a query string, as from Kannel",
   internal: true,
   auth: "none",
@@ -23,7 +22,6 @@ export const getCarrierCallback = {
 export const postCarrierCallback = {
   method: "POST",
   path: "/v1/carriers/{carrier}/{callback}",
-  tag: "carriers",
   summary: "Receive a delivery receipt or an inbound message as a form or JSON",
   internal: true,
   auth: "none",

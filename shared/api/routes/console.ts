@@ -4,7 +4,6 @@ import type { Route } from "./route.ts";
 export const getConsole = {
   method: "GET",
   path: "/console",
-  tag: "console",
   summary: "The console: a web page for all operations",
   internal: true,
   auth: "none",
@@ -15,7 +14,6 @@ export const getConsole = {
 export const getConsoleFile = {
   method: "GET",
   path: "/console/{file}",
-  tag: "console",
   summary: "A script or style sheet of the console",
   internal: true,
   auth: "none",

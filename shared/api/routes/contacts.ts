@@ -13,10 +13,8 @@ import type { Route } from "./route.ts";
 export const listContacts = {
   method: "GET",
   path: "/v1/contacts",
-  tag: "contacts",
   summary: "List contacts, newest first; filter by name, number or tag",
   description: "Contacts have a number, a name, tags and attributes that texts can use.",
-  auth: "bearer",
   scope: "read",
   query: ContactsQuery,
   data: Contact,
@@ -26,10 +24,8 @@ export const listContacts = {
 export const createContact = {
   method: "POST",
   path: "/v1/contacts",
-  tag: "contacts",
   summary: "Add a contact; a phone number belongs to one contact of an organization",
   description: "A number that has opted out before stays opted out.",
-  auth: "bearer",
   scope: "contacts",
   body: CreateContactRequest,
   status: 201,
@@ -42,11 +38,9 @@ export const createContact = {
 export const importContacts = {
   method: "POST",
   path: "/v1/contacts/import",
-  tag: "contacts",
   summary: "Import up to 1,000 contacts; each row succeeds or fails by itself",
   description:
     "Repeat the same request after a failure: rows that were imported are reported as duplicates, or updated again.",
-  auth: "bearer",
   scope: "contacts",
   body: ImportContactsRequest,
   maxBodyKilobytes: 1_024,
@@ -58,10 +52,8 @@ export const importContacts = {
 export const getContact = {
   method: "GET",
   path: "/v1/contacts/{id}",
-  tag: "contacts",
   summary: "Get a contact",
   description: "It has the tags and attributes, and whether the number has opted out.",
-  auth: "bearer",
   scope: "read",
   params: ContactParams,
   data: Contact,
@@ -70,10 +62,8 @@ export const getContact = {
 export const updateContact = {
   method: "PATCH",
   path: "/v1/contacts/{id}",
-  tag: "contacts",
   summary: "Change the given fields of a contact; null clears an optional one",
   description: "Tags and attributes are replaced as a whole. Unknown fields are rejected.",
-  auth: "bearer",
   scope: "contacts",
   params: ContactParams,
   body: UpdateContactRequest,
@@ -85,10 +75,8 @@ export const updateContact = {
 export const deleteContact = {
   method: "DELETE",
   path: "/v1/contacts/{id}",
-  tag: "contacts",
   summary: "Delete a contact",
   description: "The opt-out of the number stays.",
-  auth: "bearer",
   scope: "contacts",
   params: ContactParams,
   data: DeletedContact,

@@ -14,12 +14,10 @@ import type { Route } from "./route.ts";
 export const listConversations = {
   method: "GET",
   path: "/v1/conversations",
-  tag: "conversations",
   summary: "List conversations, the one with the newest inbound message first",
   description:
     "A conversation begins with the first inbound message to one of your numbers. Use `unread` to find those that wait for a " +
     "reply.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: ConversationsQuery,
@@ -30,10 +28,8 @@ export const listConversations = {
 export const getConversation = {
   method: "GET",
   path: "/v1/conversations/{id}",
-  tag: "conversations",
   summary: "Get a conversation",
   description: "The field `canReply` shows whether you can send from its number.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: ConversationParams,
@@ -43,10 +39,8 @@ export const getConversation = {
 export const listConversationMessages = {
   method: "GET",
   path: "/v1/conversations/{id}/messages",
-  tag: "conversations",
   summary: "List the messages of a conversation, newest first",
   description: "It has both directions. A message of a campaign follows once it is sent.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: ConversationParams,
@@ -61,11 +55,9 @@ const replyErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as const)
 export const replyToConversation = {
   method: "POST",
   path: "/v1/conversations/{id}/messages",
-  tag: "conversations",
   summary: "Reply from your number of a conversation, charged like a send",
   description:
     "The message comes from the number that the person wrote to. If the person replied STOP, it is rejected.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -80,10 +72,8 @@ export const replyToConversation = {
 export const updateConversation = {
   method: "PATCH",
   path: "/v1/conversations/{id}",
-  tag: "conversations",
   summary: "Mark a conversation as read or unread",
   description: "A later inbound message makes it unread again.",
-  auth: "bearer",
   scope: "send",
   testKeys: true,
   params: ConversationParams,

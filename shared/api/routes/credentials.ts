@@ -19,7 +19,6 @@ import type { Route } from "./route.ts";
 export const startTotp = {
   method: "POST",
   path: "/v1/auth/totp",
-  tag: "auth",
   summary:
     "Begin to set up a second factor: returns the secret for an authenticator app, until it is confirmed",
   description: "Show the URI to an authenticator app as a QR code, then confirm it with a code of the app.",
@@ -36,7 +35,6 @@ export const startTotp = {
 export const confirmTotp = {
   method: "POST",
   path: "/v1/auth/totp/confirm",
-  tag: "auth",
   summary:
     "Let log-ins need a code of the app from now on; the recovery codes are in this response and never again",
   description: "From then on each login needs a code. Keep the recovery codes in a safe place.",
@@ -52,7 +50,6 @@ export const confirmTotp = {
 export const deleteTotp = {
   method: "DELETE",
   path: "/v1/auth/totp",
-  tag: "auth",
   summary: "Remove the second factor",
   description: "It needs the password and a code. While the organization requires a second factor, it stays.",
   auth: "session",
@@ -65,7 +62,6 @@ export const deleteTotp = {
 export const requestPasswordReset = {
   method: "POST",
   path: "/v1/auth/password-reset/request",
-  tag: "auth",
   summary: "Send a link to set a new password; the response is the same whether or not the account exists",
   description: "The link is valid for 30 minutes.",
   auth: "none",
@@ -78,7 +74,6 @@ export const requestPasswordReset = {
 export const resetPassword = {
   method: "POST",
   path: "/v1/auth/password-reset",
-  tag: "auth",
   summary:
     "Set a new password with the token of the link; ends all sessions and, if the email was never verified, everything made before",
   description: "It ends all sessions of the user.",
@@ -91,7 +86,6 @@ export const resetPassword = {
 export const changePassword = {
   method: "POST",
   path: "/v1/auth/password",
-  tag: "auth",
   summary: "Set a new password; ends all other sessions of the user",
   description:
     "With a second factor, it needs a `code` too. Other sessions have to log in again with the new password. API keys keep working.",
@@ -105,7 +99,6 @@ export const changePassword = {
 export const getAccountPage = {
   method: "GET",
   path: "/account",
-  tag: "auth",
   summary: "The page of the links in emails",
   internal: true,
   auth: "none",

@@ -4,7 +4,6 @@ import type { Route } from "./route.ts";
 export const getOpenApi = {
   method: "GET",
   path: "/openapi.json",
-  tag: "docs",
   summary: "Get this description as an OpenAPI document",
   internal: true,
   auth: "none",
@@ -15,7 +14,6 @@ export const getOpenApi = {
 export const getOpenApiYaml = {
   method: "GET",
   path: "/openapi.yaml",
-  tag: "docs",
   summary: "Get this description as an OpenAPI document in YAML",
   internal: true,
   auth: "none",
@@ -26,7 +24,6 @@ export const getOpenApiYaml = {
 export const getLlms = {
   method: "GET",
   path: "/llms.txt",
-  tag: "docs",
   summary: "The list of the documentation's pages, for language models",
   internal: true,
   auth: "none",
@@ -37,7 +34,6 @@ export const getLlms = {
 export const getDocs = {
   method: "GET",
   path: "/docs",
-  tag: "docs",
   summary: "The start page of the documentation",
   internal: true,
   auth: "none",
@@ -48,7 +44,6 @@ export const getDocs = {
 export const getDocsPage = {
   method: "GET",
   path: "/docs/{path+}",
-  tag: "docs",
   summary: "A page, script or style sheet of the documentation",
   internal: true,
   auth: "none",

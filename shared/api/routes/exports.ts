@@ -10,11 +10,9 @@ import type { Route } from "./route.ts";
 export const createExport = {
   method: "POST",
   path: "/v1/exports",
-  tag: "exports",
   summary: "Export the rows of a list as CSV, in the background",
   description:
     "It runs in the background, at most 50 times in a day. The person who began it gets an email when it is ready.",
-  auth: "bearer",
   scope: "personal",
   body: CreateExportRequest,
   status: 202,
@@ -27,11 +25,9 @@ export const createExport = {
 export const getExport = {
   method: "GET",
   path: "/v1/exports/{id}",
-  tag: "exports",
   summary: "Get the progress of an export",
   description:
     "Poll it until its `status` is not `running`, then read its parts from 1 to `parts`. It is deleted a day after it began.",
-  auth: "bearer",
   scope: "personal",
   params: ExportParams,
   data: Export,
@@ -40,11 +36,9 @@ export const getExport = {
 export const getExportPart = {
   method: "GET",
   path: "/v1/exports/{id}/parts/{part}",
-  tag: "exports",
   summary: "Get a part of an export that is ready; all parts in their order are the CSV file",
   description:
     "It is not found until the export is ready. Append the parts in their order to one file. `Accept: text/csv` returns the text alone.",
-  auth: "bearer",
   scope: "personal",
   params: ExportPartParams,
   data: ExportPart,

@@ -4,7 +4,6 @@ import type { Route } from "./route.ts";
 export const getHealth = {
   method: "GET",
   path: "/health",
-  tag: "health",
   summary: "Check that the gateway responds",
   description: "Responds without a credential. Use it for uptime checks.",
   auth: "none",

@@ -10,10 +10,8 @@ import type { Route } from "./route.ts";
 export const listHeldMessages = {
   method: "GET",
   path: "/v1/held-messages",
-  tag: "held-messages",
   summary: "List messages that wait for the approval of a person, newest first",
   description: "They are not charged yet. Each expires after a week without a decision.",
-  auth: "bearer",
   scope: "read",
   query: HeldMessagesQuery,
   data: HeldMessage,
@@ -23,10 +21,8 @@ export const listHeldMessages = {
 export const getHeldMessage = {
   method: "GET",
   path: "/v1/held-messages/{id}",
-  tag: "held-messages",
   summary: "Get a held message, and the decision about it",
   description: "It has the text, the price and the key that sent it.",
-  auth: "bearer",
   scope: "read",
   params: HeldMessageParams,
   data: HeldMessage,
@@ -38,10 +34,8 @@ const decisionErrors = /* @__PURE__ */ (() => ["CONFLICT", ...sendErrors] as con
 export const decideHeldMessage = {
   method: "POST",
   path: "/v1/held-messages/{id}/decision",
-  tag: "held-messages",
   summary: "Approve a held message, which charges and sends it, or reject it; only a person can",
   description: "Only the first decision counts.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   params: HeldMessageParams,

@@ -6,11 +6,9 @@ import { startErrors } from "./verifications.ts";
 export const listHooks = {
   method: "GET",
   path: "/v1/hooks",
-  tag: "hooks",
   summary: "List hooks, without their tokens",
   description:
     "Each hook has the time of its last call. Hooks are API keys too, so the list of keys has them as well.",
-  auth: "bearer",
   scope: "keys",
   query: PageQuery,
   data: contract.Hook,
@@ -20,12 +18,10 @@ export const listHooks = {
 export const createHook = {
   method: "POST",
   path: "/v1/hooks",
-  tag: "hooks",
   summary: "Create a hook, which a login system calls to send its codes; its token is only in this response",
   description:
     "The login system makes the code and checks it; the gateway sends it with the text of a verification profile. The guide to " +
     "login systems has a section for each of them.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   body: contract.CreateHookRequest,
@@ -40,11 +36,9 @@ export const createHook = {
 export const deleteHook = {
   method: "DELETE",
   path: "/v1/hooks/{id}",
-  tag: "hooks",
   summary: "Delete a hook; calls to it are then rejected",
   description:
     "Messages that it has sent stay. To replace its token or secret, create another hook and delete this one.",
-  auth: "bearer",
   scope: "keys",
   limitedKeys: true,
   params: contract.HookParams,
@@ -68,7 +62,6 @@ const callErrors = /* @__PURE__ */ (() =>
 export const callHook = {
   method: "POST",
   path: "/v1/hooks/{id}",
-  tag: "hooks",
   summary: "Receive a code from a login system, and send it",
   internal: true,
   auth: "none",

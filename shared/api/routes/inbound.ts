@@ -5,10 +5,8 @@ import type { Route } from "./route.ts";
 export const listInbound = {
   method: "GET",
   path: "/v1/inbound",
-  tag: "inbound",
   summary: "List inbound messages, newest first",
   description: "Subscribe to the event `message.received` to get them immediately.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: InboundQuery,
@@ -19,10 +17,8 @@ export const listInbound = {
 export const listNumbers = {
   method: "GET",
   path: "/v1/numbers",
-  tag: "inbound",
   summary: "List your numbers for inbound messages",
   description: "People can write to these numbers. The operator assigns them.",
-  auth: "bearer",
   scope: "read",
   query: PageQuery,
   data: AssignedNumber,
@@ -32,10 +28,8 @@ export const listNumbers = {
 export const testInbound = {
   method: "POST",
   path: "/v1/test/inbound",
-  tag: "inbound",
   summary: "Simulate an inbound message, with its event",
   description: "Use it to test your handling of replies without a phone. Keywords have no effect.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,

@@ -4,10 +4,8 @@ import type { Route } from "./route.ts";
 export const getKyc = {
   method: "GET",
   path: "/v1/kyc",
-  tag: "kyc",
   summary: "Get the organization's KYC submission, or null",
   description: "The submission has its state, and the reason if the operator has rejected it.",
-  auth: "bearer",
   scope: "personal",
   data: CurrentKyc,
 } as const satisfies Route;
@@ -15,10 +13,8 @@ export const getKyc = {
 export const submitKyc = {
   method: "POST",
   path: "/v1/kyc",
-  tag: "kyc",
   summary: "Submit the organization's details; replaces a pending or rejected submission",
   description: "Some gateways let an organization send only after the operator has approved its details.",
-  auth: "bearer",
   scope: "billing",
   body: SubmitKycRequest,
   status: 201,

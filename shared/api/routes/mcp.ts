@@ -4,10 +4,8 @@ import type { Route } from "./route.ts";
 export const callMcp = {
   method: "POST",
   path: "/mcp",
-  tag: "mcp",
   summary: "Call a tool over the Model Context Protocol (streamable HTTP)",
   internal: true,
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,

@@ -16,7 +16,6 @@ const auditedOfMember = ["id", "role", "status"] as const;
 export const listMembers = {
   method: "GET",
   path: "/v1/members",
-  tag: "members",
   summary: "List the members of the organization, including invitations",
   description: "An invitation is a member without a user, until the person accepts it.",
   auth: "session",
@@ -28,7 +27,6 @@ export const listMembers = {
 export const inviteMember = {
   method: "POST",
   path: "/v1/members",
-  tag: "members",
   summary: "Invite a person by email; repeat to send another link or to change the role",
   description:
     "The person gets an email with a link that is valid for one week. No one can grant more rights than their own.",
@@ -45,7 +43,6 @@ export const inviteMember = {
 export const updateMember = {
   method: "PATCH",
   path: "/v1/members/{id}",
-  tag: "members",
   summary: "Change the role of a member or of an invitation",
   description: "An organization always has an owner.",
   auth: "session",
@@ -60,7 +57,6 @@ export const updateMember = {
 export const deleteMember = {
   method: "DELETE",
   path: "/v1/members/{id}",
-  tag: "members",
   summary:
     "Remove a member with their sessions and API keys, but not their webhooks, or withdraw an invitation",
   description: "The person's access ends immediately.",
@@ -75,7 +71,6 @@ export const deleteMember = {
 export const updateOrganization = {
   method: "PATCH",
   path: "/v1/organization",
-  tag: "members",
   summary: "Require a second factor of all members, or no longer; only owners may",
   description: "You need a second factor yourself. API keys keep working without one.",
   auth: "session",

@@ -5,10 +5,8 @@ import type { Route } from "./route.ts";
 export const listOptOuts = {
   method: "GET",
   path: "/v1/opt-outs",
-  tag: "opt-outs",
   summary: "List the numbers that have opted out, in ascending order",
   description: "These numbers get no marketing. People who replied STOP get only one-time codes.",
-  auth: "bearer",
   scope: "read",
   query: PageQuery,
   data: OptOut,
@@ -18,10 +16,8 @@ export const listOptOuts = {
 export const createOptOut = {
   method: "POST",
   path: "/v1/opt-outs",
-  tag: "opt-outs",
   summary: "Add an opt-out; an existing opt-out of the number is unchanged",
   description: "Use it when a person asks you by phone or email to stop.",
-  auth: "bearer",
   scope: "contacts",
   limitedKeys: true,
   body: CreateOptOutRequest,
@@ -34,10 +30,8 @@ export const createOptOut = {
 export const getOptOut = {
   method: "GET",
   path: "/v1/opt-outs/{phoneNumber}",
-  tag: "opt-outs",
   summary: "Get the opt-out of a number",
   description: "It has the source of the opt-out. Without an opt-out the response is a 404.",
-  auth: "bearer",
   scope: "read",
   params: OptOutParams,
   data: OptOut,
@@ -46,10 +40,8 @@ export const getOptOut = {
 export const deleteOptOut = {
   method: "DELETE",
   path: "/v1/opt-outs/{phoneNumber}",
-  tag: "opt-outs",
   summary: "Lift an opt-out that you added; only the person can lift their own STOP, with START",
   description: "Campaigns reach the number again.",
-  auth: "bearer",
   scope: "contacts",
   params: OptOutParams,
   data: LiftedOptOut,

@@ -16,10 +16,8 @@ import type { Route } from "./route.ts";
 export const createPayment = {
   method: "POST",
   path: "/v1/payments",
-  tag: "payments",
   summary: "Pay: open a checkout, charge a saved card, or get the details for a bank transfer",
   description: "The wallet is credited when the payment provider confirms the payment.",
-  auth: "bearer",
   scope: "billing",
   body: CreatePaymentRequest,
   status: 201,
@@ -38,10 +36,8 @@ export const createPayment = {
 export const listPayments = {
   method: "GET",
   path: "/v1/payments",
-  tag: "payments",
   summary: "List payments, newest first",
   description: "Each payment has its amount, its tax and its state.",
-  auth: "bearer",
   scope: "billing",
   query: PageQuery,
   data: Payment,
@@ -51,10 +47,8 @@ export const listPayments = {
 export const getPayment = {
   method: "GET",
   path: "/v1/payments/{id}",
-  tag: "payments",
   summary: "Get a payment; a pending one is first read at the provider",
   description: "Call it when a person returns from the checkout.",
-  auth: "bearer",
   scope: "billing",
   params: PaymentParams,
   data: Payment,
@@ -63,11 +57,9 @@ export const getPayment = {
 export const cancelPayment = {
   method: "DELETE",
   path: "/v1/payments/{id}",
-  tag: "payments",
   summary: "Cancel a payment that waits for the customer",
   description:
     "It closes the checkout, or ends an open bank transfer. A payment that was made meanwhile stays `succeeded`.",
-  auth: "bearer",
   scope: "billing",
   params: PaymentParams,
   data: Payment,
@@ -78,10 +70,8 @@ export const cancelPayment = {
 export const listPaymentMethods = {
   method: "GET",
   path: "/v1/payment-methods",
-  tag: "payments",
   summary: "List the saved cards, newest first",
   description: "Saved cards can pay without a checkout, and are needed for auto-recharge.",
-  auth: "bearer",
   scope: "billing",
   data: PaymentMethods,
   errors: ["PAYMENT_PROVIDER_UNAVAILABLE"],
@@ -90,10 +80,8 @@ export const listPaymentMethods = {
 export const addPaymentMethod = {
   method: "POST",
   path: "/v1/payment-methods",
-  tag: "payments",
   summary: "Open a page that saves a card without a payment",
   description: "Send a person to the URL in the response.",
-  auth: "bearer",
   scope: "billing",
   body: AddPaymentMethodRequest,
   status: 201,
@@ -106,10 +94,8 @@ export const addPaymentMethod = {
 export const deletePaymentMethod = {
   method: "DELETE",
   path: "/v1/payment-methods/{id}",
-  tag: "payments",
   summary: "Remove a saved card",
   description: "Auto-recharge fails without a saved card.",
-  auth: "bearer",
   scope: "billing",
   params: PaymentMethodParams,
   data: RemovedPaymentMethod,
@@ -120,7 +106,6 @@ export const deletePaymentMethod = {
 export const receivePaymentEvent = {
   method: "POST",
   path: "/v1/payments/events/{provider}",
-  tag: "payments",
   summary: "Receive a signed event of the payment provider",
   internal: true,
   auth: "none",

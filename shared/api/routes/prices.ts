@@ -4,10 +4,8 @@ import type { Route } from "./route.ts";
 export const listPrices = {
   method: "GET",
   path: "/v1/prices",
-  tag: "prices",
   summary: "List the organization's prices per segment, by prefix",
   description: "With `prefix`, the list has the price that applies to a number.",
-  auth: "bearer",
   scope: "read",
   query: PricesQuery,
   data: Price,

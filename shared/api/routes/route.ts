@@ -8,7 +8,7 @@ export type Route = Access & Audience & Columns;
 
 /** The credential that a route requires: any with the scope, a session only, or none. */
 type Access =
-  | { readonly auth: "bearer"; readonly scope: Scope }
+  | { readonly scope: Scope; readonly auth?: never }
   | { readonly auth: "none" | "session"; readonly scope?: never };
 
 /** Customers, or programs of the gateway: then the document, the documentation and the clients leave the route out. */
@@ -20,17 +20,18 @@ type Audience =
     }
   | { readonly internal: true; readonly description?: never };
 
+/** A route in the table of all routes, with the folder of its handler, `functions/<tag>/`. */
+export type TaggedRoute = Route & { readonly tag: string };
+
 /** A route as its function has it: the build leaves out the schema of the response, which is for the document. */
 export type ServedRoute = Omit<Route, "data">;
 
 /** A route that requires a credential. */
-export type ProtectedRoute = Route & { readonly auth: "bearer" | "session" };
+export type ProtectedRoute = Route & { readonly auth?: "session" };
 
 interface Columns {
   readonly method: "DELETE" | "GET" | "PATCH" | "POST" | "PUT";
   readonly path: `/${string}`;
-  /** The folder of the handler, `functions/<tag>/`. */
-  readonly tag: string;
   readonly summary: string;
   readonly params?: z.ZodMiniType;
   readonly query?: z.ZodMiniType;

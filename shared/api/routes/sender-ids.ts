@@ -8,10 +8,8 @@ const auditedOfSenderId = ["id", "senderId", "status", "isDefault"] as const;
 export const listSenderIds = {
   method: "GET",
   path: "/v1/sender-ids",
-  tag: "sender-ids",
   summary: "List sender ID requests, newest first",
   description: "Each request has its state, and the reason if the operator has rejected it.",
-  auth: "bearer",
   scope: "read",
   query: PageQuery,
   data: SenderIdRequest,
@@ -21,10 +19,8 @@ export const listSenderIds = {
 export const createSenderId = {
   method: "POST",
   path: "/v1/sender-ids",
-  tag: "sender-ids",
   summary: "Request a sender ID; an operator approves or rejects it",
   description: "Some gateways send only with sender IDs that the operator has approved.",
-  auth: "bearer",
   scope: "send",
   body: CreateSenderIdRequest,
   status: 201,
@@ -37,10 +33,8 @@ export const createSenderId = {
 export const setDefaultSenderId = {
   method: "POST",
   path: "/v1/sender-ids/{id}/default",
-  tag: "sender-ids",
   summary: "Make an approved sender ID the default for messages without a `senderId`",
   description: "Messages may still name another sender ID.",
-  auth: "bearer",
   scope: "send",
   params: SenderIdParams,
   data: SenderIdRequest,

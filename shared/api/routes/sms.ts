@@ -8,12 +8,10 @@ import type { Route } from "./route.ts";
 export const sendSms = {
   method: "POST",
   path: "/v1/sms/send",
-  tag: "sms",
   summary: "Send a message: debit the wallet and queue it",
   description:
     "The response means that the message was accepted and charged, not that it was delivered. Follow it with webhooks or by " +
     "its id. A failed message is refunded.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -28,11 +26,9 @@ export const sendSms = {
 export const estimateSms = {
   method: "POST",
   path: "/v1/sms/estimate",
-  tag: "sms",
   summary: "Estimate the price of a message, without a charge",
   description:
     "It accepts the body of a send, and returns the number of segments, the price, and whether the balance covers it.",
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,
@@ -44,12 +40,10 @@ export const estimateSms = {
 export const sendBatch = {
   method: "POST",
   path: "/v1/sms/batch",
-  tag: "sms",
   summary: "Send up to 1,000 messages, with a result for each",
   description:
     "A message that is rejected has the code that a single send would get, and the others are accepted. Send an " +
     "Idempotency-Key: if a request has no response, its repeat continues the batch and sends nothing twice.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -65,11 +59,9 @@ export const sendBatch = {
 export const estimateBatch = {
   method: "POST",
   path: "/v1/sms/batch/estimate",
-  tag: "sms",
   summary: "Estimate the price of a batch, without a charge",
   description:
     "It accepts the body of a batch, and returns the sum of its messages, and those without a price.",
-  auth: "bearer",
   scope: "read",
   limitedKeys: true,
   testKeys: true,
@@ -82,10 +74,8 @@ export const estimateBatch = {
 export const listSms = {
   method: "GET",
   path: "/v1/sms",
-  tag: "sms",
   summary: "List messages, newest first; filter by status or number",
   description: "Use webhooks instead of polling this list for new results.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: MessagesQuery,
@@ -96,10 +86,8 @@ export const listSms = {
 export const getSms = {
   method: "GET",
   path: "/v1/sms/{id}",
-  tag: "sms",
   summary: "Get a message and its status",
   description: "It has the attempts to submit the message, and its delivery once a receipt has arrived.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: MessageParams,
@@ -109,10 +97,8 @@ export const getSms = {
 export const cancelSms = {
   method: "DELETE",
   path: "/v1/sms/{id}",
-  tag: "sms",
   summary: "Cancel a scheduled message before its time, and refund it",
   description: "A message that is already at a carrier cannot be cancelled.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,

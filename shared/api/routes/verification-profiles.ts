@@ -13,10 +13,8 @@ const auditedOfProfile = ["name", "brand", "senderId", "codeLength", "validitySe
 export const listVerificationProfiles = {
   method: "GET",
   path: "/v1/verification-profiles",
-  tag: "verification-profiles",
   summary: "List verification profiles, by name",
   description: "The profile `default` is in the list even before you save it.",
-  auth: "bearer",
   scope: "read",
   query: PageQuery,
   data: VerificationProfile,
@@ -26,10 +24,8 @@ export const listVerificationProfiles = {
 export const getVerificationProfile = {
   method: "GET",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Get a verification profile",
   description: "Before you save it, `default` has the name of the organization and the usual limits.",
-  auth: "bearer",
   scope: "read",
   params: VerificationProfileParams,
   data: VerificationProfile,
@@ -38,11 +34,9 @@ export const getVerificationProfile = {
 export const saveVerificationProfile = {
   method: "PUT",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Add a verification profile, or replace it",
   description:
     "It applies to verifications that start from then on. Fields that are not there have their defaults. Unknown fields are rejected.",
-  auth: "bearer",
   scope: "webhooks",
   params: VerificationProfileParams,
   body: SaveVerificationProfileRequest,
@@ -55,10 +49,8 @@ export const saveVerificationProfile = {
 export const deleteVerificationProfile = {
   method: "DELETE",
   path: "/v1/verification-profiles/{name}",
-  tag: "verification-profiles",
   summary: "Delete a verification profile; `default` then has its first values again",
   description: "Pending verifications keep their text. New ones can no longer name it.",
-  auth: "bearer",
   scope: "webhooks",
   params: VerificationProfileParams,
   recentProof: true,

@@ -22,12 +22,10 @@ const resendErrors = /* @__PURE__ */ (() =>
 export const startVerification = {
   method: "POST",
   path: "/v1/verifications",
-  tag: "verifications",
   summary: "Send a code to a number, or send the pending one again",
   description:
     "The number gets a code, which is in no response. While a verification of the number is pending, the call returns the same " +
     "one. It sends the same code again once `nextSendAt` has passed, at most five times in all.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -43,14 +41,12 @@ export const startVerification = {
 export const checkVerification = {
   method: "POST",
   path: "/v1/verifications/check",
-  tag: "verifications",
   summary: "Check the code that a person typed, at most five times",
   description:
     "A wrong code is no error: `valid` is `false`. A verification can be checked five times, or three with fewer than six " +
     "characters, and approved once. One more check fails it. A verification that is not pending, or does not exist, gets `VERIFICATION_NOT_PENDING`. " +
     "After a lost response, repeat the check with the same `Idempotency-Key` and code. It gets the same result until the code " +
     "expires, at most five times. Another code, or another key, is another check.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -64,10 +60,8 @@ export const checkVerification = {
 export const listVerifications = {
   method: "GET",
   path: "/v1/verifications",
-  tag: "verifications",
   summary: "List verifications, newest first; filter by status or number",
   description: "Verifications are kept for 30 days.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   query: VerificationsQuery,
@@ -78,10 +72,8 @@ export const listVerifications = {
 export const getVerificationConversion = {
   method: "GET",
   path: "/v1/verifications/conversion",
-  tag: "verifications",
   summary: "Get how many verifications of the last days were approved, by country",
   description: "The guard compares each country with what is usual there.",
-  auth: "bearer",
   scope: "read",
   query: ConversionQuery,
   data: VerificationConversion,
@@ -90,10 +82,8 @@ export const getVerificationConversion = {
 export const getVerification = {
   method: "GET",
   path: "/v1/verifications/{id}",
-  tag: "verifications",
   summary: "Get a verification and its status",
   description: "The code is in no response.",
-  auth: "bearer",
   scope: "read",
   testKeys: true,
   params: VerificationParams,
@@ -103,11 +93,9 @@ export const getVerification = {
 export const resendVerification = {
   method: "POST",
   path: "/v1/verifications/{id}/resend",
-  tag: "verifications",
   summary: "Send the same code again",
   description:
     "It sends the same code, and does not extend its validity. A code that cannot be checked any more is neither sent nor charged.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -123,11 +111,9 @@ export const resendVerification = {
 export const reportVerification = {
   method: "POST",
   path: "/v1/verifications/{id}/outcome",
-  tag: "verifications",
   summary: "Report the outcome of a verification with a code of your own",
   description:
     "Use it if you check the code yourself. Only an approved verification keeps its fee, and the guard learns from both outcomes.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,
@@ -140,10 +126,8 @@ export const reportVerification = {
 export const cancelVerification = {
   method: "DELETE",
   path: "/v1/verifications/{id}",
-  tag: "verifications",
   summary: "Cancel a pending verification",
   description: "Its code is no longer accepted, and its fee is returned. Messages that were sent stay paid.",
-  auth: "bearer",
   scope: "send",
   limitedKeys: true,
   testKeys: true,

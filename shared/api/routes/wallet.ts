@@ -10,10 +10,8 @@ import type { Route } from "./route.ts";
 export const getWallet = {
   method: "GET",
   path: "/v1/wallet",
-  tag: "wallet",
   summary: "Get the balance and the spending limits",
   description: "It has the balance, the daily spend cap and the threshold of the low-balance notice.",
-  auth: "bearer",
   scope: "read",
   data: Wallet,
   errors: ["WALLET_MISSING"],
@@ -22,10 +20,8 @@ export const getWallet = {
 export const updateWallet = {
   method: "PATCH",
   path: "/v1/wallet",
-  tag: "wallet",
   summary: "Lower the daily spend cap, set the threshold of the low-balance notice, or pause all sending",
   description: "Fields that are not in the body stay as they are, and `null` clears one.",
-  auth: "bearer",
   scope: "billing",
   body: UpdateWalletRequest,
   data: Wallet,
@@ -36,10 +32,8 @@ export const updateWallet = {
 export const listTransactions = {
   method: "GET",
   path: "/v1/wallet/transactions",
-  tag: "wallet",
   summary: "List the wallet's ledger, newest first; filter by type or day",
   description: "Each movement of the balance is one entry. The entries add up to the balance.",
-  auth: "bearer",
   scope: "read",
   query: TransactionsQuery,
   data: Transaction,
@@ -50,10 +44,8 @@ export const listTransactions = {
 export const topUpWallet = {
   method: "POST",
   path: "/v1/wallet/top-up",
-  tag: "wallet",
   summary: "Top up the wallet; for development, disabled in production",
   description: "It adds money that no one has paid. Without a body it adds 10.",
-  auth: "bearer",
   scope: "billing",
   body: TopUpRequest,
   data: Wallet,

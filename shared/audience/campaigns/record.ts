@@ -6,7 +6,7 @@ import {
   type Audience,
   type Campaign,
 } from "../../api/contract/campaigns.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import type { WebhookEvent } from "../../api/contract/events.ts";
 import { Language, MessageType } from "../../api/contract/sms.ts";
 import { receiptsOf, type CountsRecord } from "../../messages/counts/counts.ts";
@@ -155,9 +155,7 @@ export function completedEvent(
  * @throws ApiError NOT_FOUND, also for a campaign of another organization
  */
 export async function readCampaign(organizationId: string, campaignId: string): Promise<CampaignRecord> {
-  const record = await findCampaign(organizationId, campaignId);
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return record;
+  return orNotFound(await findCampaign(organizationId, campaignId));
 }
 
 /** Returns one campaign; undefined when there is none. */

@@ -6,7 +6,7 @@ import type {
   CreateContactRequest,
   UpdateContactRequest,
 } from "../../api/contract/contacts.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { Page } from "../../api/contract/primitives.ts";
 import { checkPhoneNumber } from "../../messages/destinations/impossible-numbers.ts";
 import { withoutNote } from "../../messages/opt-outs/opt-outs.ts";
@@ -102,9 +102,7 @@ export async function getContact(organizationId: string, contactId: string): Pro
 }
 
 async function readContact(organizationId: string, contactId: string): Promise<ContactRecord> {
-  const record = await findContact(organizationId, contactId);
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return record;
+  return orNotFound(await findContact(organizationId, contactId));
 }
 
 /**

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import { Template } from "../../api/contract/templates.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { findItem } from "../../platform/table/read.ts";
@@ -26,9 +26,7 @@ export async function findTemplate(
 
 /** Reads a template as it is now. @throws ApiError NOT_FOUND, also for a template of another organization */
 export async function readTemplate(organizationId: string, templateId: string): Promise<TemplateRecord> {
-  const record = await findTemplate(organizationId, templateId);
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return record;
+  return orNotFound(await findTemplate(organizationId, templateId));
 }
 
 export function toApiTemplate(record: TemplateRecord): Template {

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { Export, ExportPart } from "../../api/contract/exports.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { keys } from "../../platform/table/keys.ts";
@@ -34,8 +34,7 @@ export async function getExportPart(
   const key = keys.exportPart(organizationId, exportId, part);
   // Consistent, because the part may be as new as the status.
   const found = status === "ready" ? await findItem(ExportPartRecord, key, { consistent: true }) : undefined;
-  if (found === undefined) throw new ApiError("NOT_FOUND");
-  const rows: string[][] = JSON.parse(gunzipSync(found.content).toString());
+  const rows: string[][] = JSON.parse(gunzipSync(orNotFound(found).content).toString());
   const padded = rows.map((cells) => columns.map((_, index) => cells[index] ?? ""));
   const csv = csvOf(part === 1 ? [columns, ...padded] : padded);
   if (!/^\s*text\/csv\b/i.test(accept)) return { csv };

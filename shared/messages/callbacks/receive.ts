@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import type { CallbackKind } from "../../api/contract/carriers.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { CallbackReader, Fields } from "../../carriers/callback-reader.ts";
 import { callbacksOfKinds } from "../../carriers/callbacks-of-kinds.ts";
 import { readAuthToken } from "../../carriers/credentials.ts";
@@ -50,8 +50,7 @@ export function callbackReceiver(): (call: CarrierCall) => Promise<RawResponse> 
     if (!hasToken(carrier, call.query.token) || !(await isSigned(carrier, call))) {
       throw new ApiError("NOT_FOUND");
     }
-    const reader = await callbacksOfKinds[carrier.settings.kind].reader?.(carrier.settings);
-    if (reader === undefined) throw new ApiError("NOT_FOUND");
+    const reader = orNotFound(await callbacksOfKinds[carrier.settings.kind].reader?.(carrier.settings));
     const read = call.params.callback === "receipts" ? readReceipt : readInboundMessage;
     const understood = call.callbacks.flatMap((fields) => read(carrier, reader, { call, fields }) ?? []);
     if (understood.length < call.callbacks.length) {

@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { Message } from "../../api/contract/sms.ts";
 import type { WalletRecord } from "../../money/wallet/record.ts";
 import { isVisible, type Viewer } from "../../platform/auth/actor.ts";
@@ -26,8 +26,7 @@ export async function readMessage(viewer: Viewer, messageId: string): Promise<Me
 /** Returns one message as its customer sees it. @throws ApiError NOT_FOUND */
 export async function getMessage(viewer: Viewer, messageId: string): Promise<Message> {
   const [message] = await withoutUnpaid(viewer.organizationId, [await readMessage(viewer, messageId)]);
-  if (message === undefined) throw new ApiError("NOT_FOUND");
-  return toApiMessage(message, viewer);
+  return toApiMessage(orNotFound(message), viewer);
 }
 
 const Keyed = z.object({ sk: z.string() });

@@ -1,4 +1,4 @@
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import type { LiftedOptOut, OptOut } from "../../api/contract/opt-outs.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import { now } from "../../platform/clock.ts";
@@ -99,9 +99,7 @@ function noteOnContact(organizationId: string, { contact }: Standing, optedOut: 
 
 /** Reads the opt-out of a number. @throws ApiError NOT_FOUND when it has not opted out */
 export async function getOptOut(organizationId: string, phoneNumber: string): Promise<OptOut> {
-  const found = await findOptOut(organizationId, phoneNumber);
-  if (found === undefined) throw new ApiError("NOT_FOUND");
-  return found;
+  return orNotFound(await findOptOut(organizationId, phoneNumber));
 }
 
 /**

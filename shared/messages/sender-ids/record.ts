@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import { SenderIdRequest } from "../../api/contract/sender-ids.ts";
 import { keys } from "../../platform/table/keys.ts";
 import { itemsOf, queryRows } from "../../platform/table/read.ts";
@@ -40,8 +40,7 @@ export async function readSenderId(
     readSenderIds(organizationId),
     findOrganization(organizationId, { consistent: true }),
   ]);
-  const record = records.find(({ id }) => id === senderIdId);
-  if (record === undefined) throw new ApiError("NOT_FOUND");
+  const record = orNotFound(records.find(({ id }) => id === senderIdId));
   return { record, defaultSenderId: organization?.defaultSenderId };
 }
 

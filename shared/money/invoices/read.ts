@@ -1,5 +1,5 @@
 import type { Invoice } from "../../api/contract/billing.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
 import type { RawResponse } from "../../platform/http/pipeline.ts";
 import { pageOf } from "../../platform/table/page.ts";
@@ -26,8 +26,7 @@ export async function getInvoice(
   number: string,
   accept = "",
 ): Promise<Invoice | RawResponse> {
-  const document = await findDocument(organizationId, number);
-  if (document === undefined) throw new ApiError("NOT_FOUND");
+  const document = orNotFound(await findDocument(organizationId, number));
   const [, type] = /^\s*application\/(pdf|xml)\b/.exec(accept.toLowerCase()) ?? [];
   if (type === undefined) return toApiInvoice(document);
   // It is the same whenever it is rendered, so a PDF that is not stored yet is rendered now.

@@ -2,10 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 
 import type { Billing, BillingDetails } from "../../api/contract/billing.ts";
 import { invalidField } from "../../api/contract/errors.ts";
-import { owedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
 import { keys } from "../../platform/table/keys.ts";
-import { transact } from "../../platform/table/transact.ts";
 import { updateOf } from "../../platform/table/write.ts";
 import { changeNotices } from "../../tenancy/organizations/owner-notices.ts";
 import { checkDrawable } from "../invoices/characters.ts";
@@ -47,10 +45,8 @@ export async function saveBillingDetails(organizationId: string, request: Billin
     ...(isOtherBuyer ? await changeNotices(organizationId, "billingChanged") : []),
   ];
   const set = { entity: "billing", organizationId, details };
-  await transact({
+  await transactWithEmails(notices, {
     billing: updateOf(keys.billing(organizationId), { set }),
-    notices: notices.map(owedEmail),
   });
-  await queueOwedEmails(notices);
   return toApiBilling({ ...billing, details });
 }

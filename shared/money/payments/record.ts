@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import { PaymentFailure, PaymentMethodKind, PaymentStatus, providers } from "../../api/contract/payments.ts";
 import type { Payment } from "../../api/contract/payments.ts";
 import type { Page, PageQuery } from "../../api/contract/primitives.ts";
@@ -117,9 +117,7 @@ export async function findPayment({
  * @throws ApiError NOT_FOUND
  */
 export async function readPayment(key: PaymentKey): Promise<PaymentRecord> {
-  const payment = await findPayment(key);
-  if (payment === undefined) throw new ApiError("NOT_FOUND");
-  return payment;
+  return orNotFound(await findPayment(key));
 }
 
 /** Returns the write of a new payment. It fails if the payment exists. */

@@ -1,6 +1,6 @@
-import { owedEmail, type QueuedEmail } from "../../notices/emails/email-job.ts";
-import { queueOwedEmails } from "../../notices/emails/queue-email.ts";
-import { type Step, stepOf, transact, untilUndisturbed } from "../../platform/table/transact.ts";
+import type { QueuedEmail } from "../../notices/emails/email-job.ts";
+import { transactWithEmails } from "../../notices/emails/queue-email.ts";
+import { type Step, stepOf, untilUndisturbed } from "../../platform/table/transact.ts";
 import { updateItem, type Write } from "../../platform/table/write.ts";
 import { PaymentRecord, paymentUpdate, readPayment, type PaymentKey } from "./record.ts";
 
@@ -31,8 +31,6 @@ export async function writeStep(
   writes: Readonly<Record<string, Write | readonly Write[]>>,
   emails: readonly QueuedEmail[] = [],
 ): Promise<Step> {
-  const { outcome } = await transact({ ...writes, emails: emails.map(owedEmail) });
-  if (outcome !== "committed") return "disturbed";
-  await queueOwedEmails(emails);
-  return "applied";
+  const { outcome } = await transactWithEmails(emails, writes);
+  return stepOf(outcome === "committed");
 }

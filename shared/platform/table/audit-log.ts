@@ -89,9 +89,20 @@ export type AuditEvent = Omit<AuditEntryRecord, "createdAt" | "entity" | "id">;
  * The write of an entry, for the transaction of its action.
  * @param at by default the time in its ID, by which the log is read
  */
-export function auditEntry(event: AuditEvent, id = newId("aud"), at = momentOf(id)): Put<"auditEntry"> {
+function auditEntry(event: AuditEvent, id = newId("aud"), at = momentOf(id)): Put<"auditEntry"> {
   const record: AuditEntryRecord = { entity: "auditEntry", id, createdAt: at.toISOString(), ...event };
   return insertOf(keys.auditEntry(auditLogOf(event.organizationId), id), record);
+}
+
+/** Returns the write of the entry of a user who does something without a session. */
+export function entryOfUser(
+  action: string,
+  { id: userId, organizationId }: { readonly id: string; readonly organizationId: string },
+  sourceAddress: string,
+  after?: Ending["after"],
+): Put<"auditEntry"> {
+  const ending = { outcome: "done", ...(after && { after }) } as const;
+  return auditEntry({ organizationId, actor: { type: "user", userId }, action, sourceAddress, ending });
 }
 
 /**

@@ -12,7 +12,7 @@ import { toStored } from "./stored-names.ts";
 import { oldItem, parametersOf, type Write } from "./write.ts";
 
 /** The writes of a transaction by name. A name may have several writes, or none. */
-type NamedWrites<Name extends string> = Readonly<Record<Name, Write | readonly Write[]>>;
+export type NamedWrites<Name extends string> = Readonly<Record<Name, Write | readonly Write[]>>;
 
 /** How often a transaction is tried when it meets another one on the same items. */
 const transactionAttempts = 6;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 
 import type { ApiKey } from "../../api/contract/api-keys.ts";
-import { ApiError } from "../../api/contract/errors.ts";
+import { orNotFound } from "../../api/contract/errors.ts";
 import { HookKind } from "../../api/contract/hook-kinds.ts";
 import { SendLimits } from "../../api/contract/key-limits.ts";
 import { defaultScopes, Scope } from "../../api/contract/scopes.ts";
@@ -138,9 +138,7 @@ export type ApiKeyRecord = z.infer<typeof ApiKeyRecord>;
  */
 export async function readApiKey(organizationId: string, keyId: string): Promise<ApiKeyRecord> {
   const key = keys.apiKeyOfOrganization(organizationId, keyId);
-  const record = await findItem(ApiKeyRecord, key, { consistent: true });
-  if (record === undefined) throw new ApiError("NOT_FOUND");
-  return record;
+  return orNotFound(await findItem(ApiKeyRecord, key, { consistent: true }));
 }
 
 /** Returns all keys of an organization, newest first. The read is consistent. */

@@ -1,4 +1,4 @@
-import { ApiError } from "../../api/contract/errors.ts";
+import { ApiError, orNotFound } from "../../api/contract/errors.ts";
 import { owedDecision } from "../../notices/emails/email-job.ts";
 import { now } from "../../platform/clock.ts";
 import { transact } from "../../platform/table/transact.ts";
@@ -25,8 +25,7 @@ export async function decideKyc(
   submissionId: string,
   decision: Decision,
 ): Promise<KycRecord> {
-  const seen = await findKyc(organizationId);
-  if (seen === undefined) throw new ApiError("NOT_FOUND");
+  const seen = orNotFound(await findKyc(organizationId));
   if (seen.id !== submissionId) {
     throw new ApiError("CONFLICT", { message: "The submission has been replaced by another one." });
   }
