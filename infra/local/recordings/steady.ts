@@ -53,8 +53,8 @@ function steadyExample(example: unknown, webhookUrl: string): unknown {
 }
 
 /**
- * Numbers the ids of each kind in the order of their creation, and those of the same millisecond in their order in the example:
- * their last characters are random.
+ * Numbers the ids of each kind in the order of their creation. Those of the same millisecond differ at random, and keep their
+ * order in the example.
  */
 function steadyIds(text: string): string {
   const kindAndMoment = (id: string): string => id.slice(0, "xxx_".length + 10);
