@@ -1,6 +1,5 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
-import { readWallet } from "../../shared/money/wallet/record.ts";
 import { dayMs, secondMs } from "../../shared/platform/clock.ts";
 import { saveProfile } from "../../shared/verifications/change-profiles.ts";
 import { checkVerification } from "../../shared/verifications/check.ts";
@@ -10,17 +9,18 @@ import {
   apiKeyOf,
   checkFor,
   codeIn,
+  initialMicros,
   number,
   priceMicros,
   resendFor,
   sentTexts,
   setFee,
+  spentBy,
   startFor,
 } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";
 
-const initialMicros = 1_000_000;
 const saved = { brand: "Shop", codeLength: 6, validitySeconds: 600, allow: [] };
 const blocked = { code: "VERIFICATION_BLOCKED" };
 const tooManyChecks = { code: "TOO_MANY_CHECKS" };
@@ -45,9 +45,7 @@ async function guessed(times: number, profile = "default"): Promise<{ id: string
   return { id, code };
 }
 
-async function spentMicros(): Promise<number> {
-  return initialMicros - (await readWallet(organizationId)).balanceMicros;
-}
+const spentMicros = async () => spentBy(organizationId);
 
 it.each(["monitor", "block", "strict"] as const)(
   "a number has 25 wrong codes in a day over all profiles (%s), and is free on the next day",

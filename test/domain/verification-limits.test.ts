@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import { cancelVerification, reportOutcome } from "../../shared/verifications/end.ts";
 import { advance } from "../support/clock.ts";
@@ -9,17 +8,18 @@ import {
   checkFor,
   codeIn,
   completeLater,
+  initialMicros,
   number,
   priceMicros,
   resendFor,
   sentTexts,
   setFee,
+  spentBy,
   startFor,
 } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";
 
-const initialMicros = 1_000_000;
 const notPending = { code: "VERIFICATION_NOT_PENDING" };
 const tooManySends = { code: "TOO_MANY_SENDS" };
 let start = new Date("2031-06-01T12:00:00Z");
@@ -38,9 +38,7 @@ async function cancel(id: string) {
   return cancelVerification(await organizationOf(organizationId), ownerOf(organizationId), id);
 }
 
-async function spentMicros(): Promise<number> {
-  return initialMicros - (await readWallet(organizationId)).balanceMicros;
-}
+const spentMicros = async () => spentBy(organizationId);
 
 describe("a code of the caller's own", () => {
   it("is replaced with its send, and is as long valid as a new one", async () => {

@@ -1,7 +1,6 @@
 import { beforeEach, expect, it, vi } from "vitest";
 
 import { eraseNumber } from "../../shared/accounts/erasure/number.ts";
-import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
 import { hourMs, secondMs } from "../../shared/platform/clock.ts";
@@ -13,18 +12,19 @@ import { interceptTableRequests } from "../support/table-requests.ts";
 import {
   checkFor,
   completeLater,
+  initialMicros,
   number,
   priceMicros,
   resendFor,
   sentTexts,
   setFee,
+  spentBy,
   startFor,
 } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
 import { openOrganization, organizationOf } from "../support/wallets.ts";
 
 let start = new Date("2039-03-01T12:00:00Z");
-const initialMicros = 1_000_000;
 const feeMicros = 50_000;
 const tooManyChecks = { code: "TOO_MANY_CHECKS" };
 
@@ -51,10 +51,7 @@ async function startedBefore(): Promise<string> {
   return id;
 }
 
-async function spentMicros(): Promise<number> {
-  expect((await verifyWallet(organizationId)).findings).toEqual([]);
-  return initialMicros - (await readWallet(organizationId)).balanceMicros;
-}
+const spentMicros = async () => spentBy(organizationId);
 
 /** Lets another call come between the reads and the transaction of a call. */
 function overtakeWith(other: () => Promise<unknown>): void {

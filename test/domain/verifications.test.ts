@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from "vitest";
 
-import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { readWallet } from "../../shared/money/wallet/record.ts";
 import { hourMs, minuteMs, secondMs } from "../../shared/platform/clock.ts";
 import type { Attempt } from "../../shared/platform/http/event.ts";
@@ -14,11 +13,13 @@ import {
   checkFor,
   codeIn,
   completeLater,
+  initialMicros,
   number,
   priceMicros,
   resendFor,
   sentTexts,
   setFee,
+  spentBy,
   startFor,
 } from "../support/verifications.ts";
 import { ownerOf } from "../support/viewer.ts";
@@ -26,7 +27,6 @@ import { openOrganization, organizationOf } from "../support/wallets.ts";
 import { openWebhook } from "../support/webhooks.ts";
 
 let start = new Date("2030-06-01T12:00:00Z");
-const initialMicros = 1_000_000;
 const feeMicros = 50_000;
 const notPending = { code: "VERIFICATION_NOT_PENDING" };
 
@@ -44,11 +44,7 @@ const check = async (fields: Parameters<typeof checkFor>[1]) => checkFor(organiz
 
 const resend = async (id: string, attempt?: Attempt) => resendFor(organizationId, id, attempt);
 
-/** The money that is gone from the wallet, which has to add up. */
-async function spentMicros(): Promise<number> {
-  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
-  return initialMicros - (await readWallet(organizationId)).balanceMicros;
-}
+const spentMicros = async () => spentBy(organizationId);
 
 it("a code is sent, checked once, and then no longer pending", async () => {
   const started = await startFor(organizationId);

@@ -8,7 +8,6 @@ import type { EntityName } from "../../shared/platform/table/entities.ts";
 import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys, type Key } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import {
   isEmailVerified,
   isOwnerVerified,
@@ -21,6 +20,7 @@ import { emailsTo, tokenIn, waitForSubject } from "../support/emails.ts";
 import { isBy, loseRequest } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 import { enableSecondFactor } from "../support/second-factor.ts";
+import { organizationOf } from "../support/wallets.ts";
 
 /*
  * An unverified address may be a stranger's: the squatter has registered with it, and its rightful owner reads its
@@ -31,12 +31,6 @@ const { gateway, faults } = await gatewayOfFile();
 const { post, statusWith, sessionOf, createKey, addMember, invite } = accountCallsTo(gateway);
 
 const newPassword = "staple battery horse";
-
-async function organizationOf({ organizationId }: Customer): Promise<OrganizationRecord> {
-  const found = await findOrganization(organizationId, { consistent: true });
-  if (found === undefined) throw new Error("the organization is gone");
-  return found;
-}
 
 async function rightsIn(customer: Customer): Promise<Rights> {
   return readRights(customer.organizationId, { consistent: true });
@@ -192,7 +186,7 @@ describe("the first proof of an address", () => {
       const { organization } = dataOf(await squatter.call("/v1/auth/me", { credential }), Account);
       expect(organization.id).toBe(boss.organizationId);
       expect(await statusWith(squatter.token)).toBe(401);
-      expect(await organizationOf(squatter)).toHaveProperty("suspendedAt");
+      expect(await organizationOf(squatter.organizationId)).toHaveProperty("suspendedAt");
       expect(await readWallet(squatter.organizationId)).toHaveProperty("suspendedAt");
     }
     // An account that proved the email.

@@ -12,14 +12,14 @@ import type { Changes } from "../../shared/platform/table/expressions.ts";
 import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { maxFurtherMembers } from "../../shared/tenancy/organizations/member-record.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { readRights, type Rights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
 import { accountCallsTo, newEmail, type Person } from "../support/account-calls.ts";
-import { Customer, dataOf, errorOf, pageOf, statusesOf, type ApiResponse } from "../support/api.ts";
+import { Customer, dataOf, errorOf, statusesOf, type ApiResponse } from "../support/api.ts";
 import { tokenIn, waitForEmail } from "../support/emails.ts";
 import { isBy } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { organizationOf } from "../support/wallets.ts";
 
 const { gateway, faults } = await gatewayOfFile();
 const accounts = accountCallsTo(gateway);
@@ -51,15 +51,7 @@ async function join(role: Role): Promise<Person> {
   return accounts.join(role, owner.token);
 }
 
-async function members(credential = owner.token): Promise<Member[]> {
-  return pageOf(await as(credential, "GET", "/v1/members?limit=100"), Member).rows;
-}
-
-async function organization(): Promise<OrganizationRecord> {
-  const found = await findOrganization(owner.organizationId, { consistent: true });
-  if (found === undefined) throw new Error("the organization is gone");
-  return found;
-}
+const members = async (credential = owner.token) => accounts.membersSeenBy(credential);
 
 async function rights(): Promise<Rights> {
   return readRights(owner.organizationId, { consistent: true });
@@ -155,7 +147,7 @@ describe("an invitation", () => {
     expect(statusesOf(answers)).toEqual([201, 400, 400]);
     expect(errorOf(await accept(token))).toEqual(badToken);
     expect(await members()).toHaveLength(2);
-    expect(await organization()).toMatchObject({ furtherMemberCount: 1 });
+    expect(await organizationOf(owner.organizationId)).toMatchObject({ furtherMemberCount: 1 });
     expect((await rights()).ownerIds).toHaveLength(2);
   });
 
@@ -180,7 +172,7 @@ describe("an invitation", () => {
     expect(errorOf(await accept(token))).toEqual(badToken);
     expect(errorOf(await removeMember(owner.token, id))).toEqual(notFound);
     expect(await members()).toHaveLength(1);
-    expect((await organization()).furtherMemberCount).toBe(0);
+    expect((await organizationOf(owner.organizationId)).furtherMemberCount).toBe(0);
   });
 
   it("expires after a week, and is shown as expired", async () => {

@@ -7,7 +7,7 @@ import { errorResponse, type AwsRequest } from "../../infra/local/local-aws.ts";
 import { createApiKey } from "../../shared/accounts/api-keys/create-and-rotate.ts";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { CreateApiKeyRequest, CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
-import { Member, RemovedMember } from "../../shared/api/contract/members.ts";
+import { RemovedMember } from "../../shared/api/contract/members.ts";
 import { allScopes, type Role, type Scope } from "../../shared/api/contract/scopes.ts";
 import { CreatedWebhook } from "../../shared/api/contract/webhooks.ts";
 import type { Actor } from "../../shared/platform/auth/actor.ts";
@@ -15,7 +15,7 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { updateItem, updateOf } from "../../shared/platform/table/write.ts";
 import { findUser } from "../../shared/tenancy/users/record.ts";
 import { accountCallsTo, type Person } from "../support/account-calls.ts";
-import { Customer, dataOf, errorOf, pageOf, password } from "../support/api.ts";
+import { Customer, dataOf, errorOf, password } from "../support/api.ts";
 import { isBy } from "../support/faults.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
 
@@ -36,9 +36,7 @@ async function join(role: Role): Promise<Person> {
   return accounts.join(role, owner.token);
 }
 
-async function members(credential = owner.token): Promise<Member[]> {
-  return pageOf(await as(credential, "GET", "/v1/members?limit=100"), Member).rows;
-}
+const members = async (credential = owner.token) => accounts.membersSeenBy(credential);
 
 async function newKey(credential: string, scopes: readonly Scope[] = allScopes): Promise<CreatedApiKey> {
   return createKey(credential, { scopes });

@@ -3,11 +3,11 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { noteVerifiedEmail } from "../../shared/accounts/organizations/verification.ts";
 import { Member } from "../../shared/api/contract/members.ts";
 import { type Role } from "../../shared/api/contract/scopes.ts";
-import { findOrganization, type OrganizationRecord } from "../../shared/tenancy/organizations/record.ts";
 import { readRights, type Rights } from "../../shared/tenancy/organizations/rights-record.ts";
 import { accountCallsTo, newEmail, type Person } from "../support/account-calls.ts";
-import { call, Customer, dataOf, errorOf, pageOf, type ApiResponse } from "../support/api.ts";
+import { call, Customer, dataOf, errorOf, type ApiResponse } from "../support/api.ts";
 import { gatewayOfFile } from "../support/own-gateway.ts";
+import { organizationOf } from "../support/wallets.ts";
 
 const { gateway } = await gatewayOfFile();
 const accounts = accountCallsTo(gateway);
@@ -33,15 +33,7 @@ async function join(role: Role): Promise<Person> {
   return accounts.join(role, owner.token);
 }
 
-async function members(credential = owner.token): Promise<Member[]> {
-  return pageOf(await as(credential, "GET", "/v1/members?limit=100"), Member).rows;
-}
-
-async function organization(): Promise<OrganizationRecord> {
-  const found = await findOrganization(owner.organizationId, { consistent: true });
-  if (found === undefined) throw new Error("the organization is gone");
-  return found;
-}
+const members = async (credential = owner.token) => accounts.membersSeenBy(credential);
 
 async function rights(): Promise<Rights> {
   return readRights(owner.organizationId, { consistent: true });
@@ -147,7 +139,7 @@ describe("the last owner", () => {
     expect(others).toEqual([]);
     expect(stays?.role).toBe("owner");
     expect(await rights()).toMatchObject({ ownerId: stays?.id, ownerIds: [stays?.id] });
-    expect(await organization()).toMatchObject({ furtherMemberCount: 0 });
+    expect(await organizationOf(owner.organizationId)).toMatchObject({ furtherMemberCount: 0 });
     expect(errorOf(await removeMember(left, stays?.id ?? ""))).toEqual(lastOwner);
   });
 

@@ -1,5 +1,5 @@
 import { chmod, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { createServer, request as send, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as send, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { text } from "node:stream/consumers";
@@ -11,9 +11,9 @@ import * as z from "zod/mini";
 import { localCredentials, readConnections } from "../../infra/local/connections.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
 import { startLocalGateway, type LocalGateway, type LocalGatewayOptions } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { Customer, errorOf } from "../support/api.ts";
 import { functionNamed } from "../support/functions.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { patience } from "../support/patience.ts";
 import { payByCard } from "../support/payments.ts";
 import { startWebhookReceiver } from "../support/webhook-receiver.ts";
@@ -199,25 +199,19 @@ it("a DynamoDB that keeps a database for each access key has all data under one"
   const embedded = await DataServices.start();
   running.push(embedded);
   const accessKeys = new Set<string>();
-  const passOn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const header = (name: string): string => String(request.headers[name]);
+  const dynamodb = await startHttpServer(async ({ headers, body }, response) => {
+    const header = (name: string): string => String(headers[name]);
     accessKeys.add(/Credential=([^/]+)/.exec(header("authorization"))?.[1] ?? "none");
     const passed = ["authorization", "content-type", "x-amz-date", "x-amz-target"];
     const answer = await fetch(embedded.dynamodbEndpoint, {
       method: "POST",
       headers: passed.map((name): [string, string] => [name, header(name)]),
-      body: await text(request),
+      body,
     });
     response.writeHead(answer.status).end(await answer.text());
-  };
-  const dynamodb = createServer((request, response) => void passOn(request, response));
-  running.push({
-    stop: async () => {
-      dynamodb.close();
-      dynamodb.closeAllConnections();
-    },
   });
-  vi.stubEnv("DYNAMODB_ENDPOINT", `http://127.0.0.1:${await listenOnLoopback(dynamodb)}`);
+  running.push(dynamodb);
+  vi.stubEnv("DYNAMODB_ENDPOINT", dynamodb.url);
   const gateway = await start();
   const customer = await Customer.register({ balance: 1, baseUrl: gateway.url });
   const { id } = await customer.send();

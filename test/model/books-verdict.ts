@@ -11,8 +11,7 @@ import { daySortKey } from "../../shared/platform/table/shards.ts";
 import type { Actions } from "./actions.ts";
 import { contactCount, firstDay, keyBudgetMicros, organizationId } from "./books-setting.ts";
 import type { CountingCarrier } from "./counting-carrier.ts";
-import type { Item } from "./expressions.ts";
-import type { MemoryTable } from "./memory-table.ts";
+import type { Item, MemoryTable } from "./memory-table.ts";
 import { itemsOf, recordsOf } from "./records.ts";
 import type { MoneyPath } from "./simulation.ts";
 

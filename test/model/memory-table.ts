@@ -1,5 +1,12 @@
-import { marshall } from "@aws-sdk/util-dynamodb";
+import type { AttributeValue } from "@aws-sdk/client-dynamodb";
+import { marshall, unmarshall } from "@aws-sdk/util-dynamodb";
 
+import type { Item as Attributes } from "../../infra/local/store/attribute-values.ts";
+import { applyUpdate } from "../../infra/local/store/expressions/apply-update.ts";
+import { parseCondition } from "../../infra/local/store/expressions/conditions.ts";
+import { conditionHolds } from "../../infra/local/store/expressions/evaluate-condition.ts";
+import { resolvedPath, type Placeholders } from "../../infra/local/store/expressions/placeholders.ts";
+import { parseUpdate } from "../../infra/local/store/expressions/updates.ts";
 import {
   DeleteCommand,
   GetCommand,
@@ -11,7 +18,14 @@ import {
 import { AwsError } from "../../shared/platform/aws/errors.ts";
 import { pendingWorkIndex } from "../../shared/platform/table/pending-work-index.ts";
 import { fromStored } from "../../shared/platform/table/stored-names.ts";
-import { fulfils, updated, type Item } from "./expressions.ts";
+
+export type Item = Record<string, unknown>;
+
+/** An item in DynamoDB's format, which expressions work on, and with plain values. */
+interface Stored {
+  readonly attributes: Attributes;
+  readonly plain: Item;
+}
 
 interface Write {
   readonly Key?: Item | undefined;
@@ -22,23 +36,28 @@ interface Write {
   readonly ExpressionAttributeValues?: Item | undefined;
 }
 
-/** A DynamoDB table in memory. Each command is carried out immediately and atomically, as in DynamoDB. */
+/**
+ * A DynamoDB table in memory. Each command is carried out immediately and atomically, as in DynamoDB. It has the expressions of
+ * the local store, but no files and threads. A model run makes hundreds of calls, and there are a hundred thousand runs. It
+ * allows unused placeholders, because the tests remove conditions.
+ */
 export class MemoryTable {
-  readonly #items = new Map<string, Item>();
+  readonly #items = new Map<string, Stored>();
   /** The ids of all items, past and present, in each partition of the table or its index. */
   readonly #partitions = new Map<string, Set<string>>();
   /** The items before their last change: an eventually consistent read may still return them. */
-  readonly #olderItems = new Map<string, Item | undefined>();
+  readonly #olderItems = new Map<string, Stored | undefined>();
   readonly #tokens = new Set<string>();
 
   /** Returns all items, with the names that the code has for their fields. */
   all(): Item[] {
-    return [...this.#items.values()].map(fromStored);
+    return [...this.#items.values()].map(({ plain }) => fromStored(plain));
   }
 
   /** Deletes the expired items, as DynamoDB does some time after they expire. */
   expire(atSeconds: number): void {
-    for (const [id, { expiresAt }] of this.#items) {
+    for (const [id, { plain }] of this.#items) {
+      const { expiresAt } = plain;
       if (typeof expiresAt === "number" && expiresAt < atSeconds) this.#items.delete(id);
     }
   }
@@ -47,7 +66,8 @@ export class MemoryTable {
   carryOut(command: object, isOld = false): unknown {
     if (command instanceof GetCommand) {
       const { Key = {} } = command.input;
-      return { Item: isOld ? this.#findOlder(Key) : this.#find(Key) };
+      const found = isOld ? this.#findOlder(Key) : this.#find(Key);
+      return { Item: found && { ...found.plain } };
     }
     if (command instanceof QueryCommand) {
       return this.#query(command, isOld);
@@ -60,11 +80,10 @@ export class MemoryTable {
     ) {
       const write: Write = command.input;
       if (!this.#isAllowed(write)) {
-        const item = this.#find(keyOf(write));
         throw new AwsError({
           name: "ConditionalCheckFailedException",
           message: "The conditional request failed",
-          ...(item === undefined ? {} : { Item: marshall(item, { removeUndefinedValues: true }) }),
+          ...this.#itemOfFailure(write),
         });
       }
       return { Attributes: this.#apply(write, command instanceof DeleteCommand) };
@@ -84,14 +103,11 @@ export class MemoryTable {
       throw new AwsError({
         name: "TransactionCanceledException",
         message: "Transaction cancelled",
-        CancellationReasons: writes.map(({ write }, index) => {
-          if (allowed[index] === true) return { Code: "None" };
-          const item = this.#find(keyOf(write));
-          return {
-            Code: "ConditionalCheckFailed",
-            ...(item === undefined ? {} : { Item: marshall(item, { removeUndefinedValues: true }) }),
-          };
-        }),
+        CancellationReasons: writes.map(({ write }, index) =>
+          allowed[index] === true
+            ? { Code: "None" }
+            : { Code: "ConditionalCheckFailed", ...this.#itemOfFailure(write) },
+        ),
       });
     }
     for (const { write, isDelete } of writes) this.#apply(write, isDelete);
@@ -120,7 +136,12 @@ export class MemoryTable {
     };
   }
 
-  #findOlder(key: Item): Item | undefined {
+  #itemOfFailure(write: Write): { readonly Item?: Record<string, AttributeValue> } {
+    const found = this.#find(keyOf(write));
+    return found === undefined ? {} : { Item: Object(found.attributes) };
+  }
+
+  #findOlder(key: Item): Stored | undefined {
     const id = idOf(key);
     return this.#olderItems.has(id) ? this.#olderItems.get(id) : this.#find(key);
   }
@@ -128,38 +149,35 @@ export class MemoryTable {
   #itemsOf(partition: string, isOld: boolean): Item[] {
     const ids = this.#partitions.get(partition) ?? [];
     return [...ids].flatMap<Item>(
-      (id) => (isOld && this.#olderItems.has(id) ? this.#olderItems.get(id) : this.#items.get(id)) ?? [],
+      (id) => (isOld && this.#olderItems.has(id) ? this.#olderItems : this.#items).get(id)?.plain ?? [],
     );
   }
 
   #isAllowed(write: Write): boolean {
-    return fulfils(write.ConditionExpression, {
-      item: this.#find(keyOf(write)),
-      names: write.ExpressionAttributeNames ?? {},
-      values: write.ExpressionAttributeValues ?? {},
-    });
+    const { ConditionExpression: text } = write;
+    if (text === undefined) return true;
+    const { tree } = parseCondition("ConditionExpression", text);
+    return conditionHolds(this.#find(keyOf(write))?.attributes ?? {}, tree, placeholdersOf(write));
   }
 
   #apply(write: Write, isDelete: boolean): Item | undefined {
     const key = keyOf(write);
-    this.#olderItems.set(idOf(key), this.#find(key));
+    const before = this.#find(key);
+    this.#olderItems.set(idOf(key), before);
     if (isDelete) {
       this.#items.delete(idOf(key));
       return undefined;
     }
-    const after =
-      write.Item ??
-      updated(write.UpdateExpression ?? "", {
-        item: { ...key, ...this.#find(key) },
-        names: write.ExpressionAttributeNames ?? {},
-        values: write.ExpressionAttributeValues ?? {},
-      });
-    const stored = Object.fromEntries(Object.entries(after).filter(([, value]) => value !== undefined));
-    this.#items.set(idOf(key), stored);
+    const attributes =
+      write.Item === undefined
+        ? updated(before?.attributes ?? attributesOf(key), write)
+        : attributesOf(write.Item);
+    const plain: Item = unmarshall(Object(attributes));
+    this.#items.set(idOf(key), { attributes, plain });
     for (const { partitionKey } of [{ partitionKey: "pk" }, pendingWorkIndex]) {
-      if (stored[partitionKey] !== undefined) this.#partition(partitionKey, stored).add(idOf(key));
+      if (plain[partitionKey] !== undefined) this.#partition(partitionKey, plain).add(idOf(key));
     }
-    return stored;
+    return plain;
   }
 
   #partition(partitionKey: string, item: Item): Set<string> {
@@ -169,10 +187,29 @@ export class MemoryTable {
     return ids;
   }
 
-  #find(key: Item): Item | undefined {
-    const item = this.#items.get(idOf(key));
-    return item === undefined ? undefined : { ...item };
+  #find(key: Item): Stored | undefined {
+    return this.#items.get(idOf(key));
   }
+}
+
+function updated(before: Attributes, write: Write): Attributes {
+  const { UpdateExpression: text } = write;
+  if (text === undefined) return before;
+  const { tree } = parseUpdate("UpdateExpression", text);
+  const placeholders = placeholdersOf(write);
+  const paths = tree.map(({ path }) => resolvedPath(path, placeholders));
+  return applyUpdate(before, tree, paths, placeholders);
+}
+
+function placeholdersOf(write: Write): Placeholders {
+  return {
+    names: write.ExpressionAttributeNames ?? {},
+    values: attributesOf(write.ExpressionAttributeValues ?? {}),
+  };
+}
+
+function attributesOf(item: Item): Attributes {
+  return Object(marshall(item, { removeUndefinedValues: true }));
 }
 
 function keyOf({ Key, Item: item }: Write): Item {

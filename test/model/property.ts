@@ -3,84 +3,57 @@ import fc from "fast-check";
 import type { Step } from "./actions.ts";
 import { simulate, type Plan } from "./simulation.ts";
 
+/** One of some steps, with its weight among others. */
+function oneOf(weight: number, ...steps: Step[]): { weight: number; arbitrary: fc.Arbitrary<Step> } {
+  return { weight, arbitrary: fc.constantFrom(...steps) };
+}
+
 const step: fc.Arbitrary<Step> = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.constantFrom<Step>({ kind: "send", segments: 1 }, { kind: "send", segments: 2 }),
-  },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "send", segments: 1, key: "a" },
-      { kind: "send", segments: 2, key: "b" },
-    ),
-  },
-  { weight: 1, arbitrary: fc.constant<Step>({ kind: "topUp" }) },
-  { weight: 1, arbitrary: fc.constantFrom<Step>({ kind: "topUp", key: "c" }, { kind: "topUp", key: "d" }) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "block", messages: 3 },
-      { kind: "schedule" },
-      { kind: "cancel" },
-      { kind: "cancel" },
-    ),
-  },
-  {
-    weight: 4,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "launchCampaign" },
-      { kind: "launchCampaign" },
-      { kind: "runCampaign" },
-      { kind: "runCampaign" },
-      { kind: "runCampaign" },
-      { kind: "pauseCampaign" },
-      { kind: "resumeCampaign" },
-      { kind: "cancelCampaign" },
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "capSpending", messages: 1 },
-      { kind: "capSpending", messages: 3 },
-      { kind: "capSpending", messages: "none" },
-    ),
-  },
-  {
-    weight: 2,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "changePrice", priceMicros: 5_300 },
-      { kind: "changePrice", priceMicros: 11_100 },
-    ),
-  },
-  { weight: 4, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
-  { weight: 1, arbitrary: fc.constant<Step>({ kind: "forget" }) },
-  { weight: 3, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
-  {
-    weight: 3,
-    arbitrary: fc.constantFrom<Step>({ kind: "advance", minutes: 1 }, { kind: "advance", minutes: 11 }),
-  },
+  oneOf(6, { kind: "send", segments: 1 }, { kind: "send", segments: 2 }),
+  oneOf(3, { kind: "send", segments: 1, key: "a" }, { kind: "send", segments: 2, key: "b" }),
+  oneOf(1, { kind: "topUp" }),
+  oneOf(1, { kind: "topUp", key: "c" }, { kind: "topUp", key: "d" }),
+  oneOf(3, { kind: "block", messages: 3 }, { kind: "schedule" }, { kind: "cancel" }, { kind: "cancel" }),
+  oneOf(
+    4,
+    { kind: "launchCampaign" },
+    { kind: "launchCampaign" },
+    { kind: "runCampaign" },
+    { kind: "runCampaign" },
+    { kind: "runCampaign" },
+    { kind: "pauseCampaign" },
+    { kind: "resumeCampaign" },
+    { kind: "cancelCampaign" },
+  ),
+  oneOf(
+    2,
+    { kind: "capSpending", messages: 1 },
+    { kind: "capSpending", messages: 3 },
+    { kind: "capSpending", messages: "none" },
+  ),
+  oneOf(2, { kind: "changePrice", priceMicros: 5_300 }, { kind: "changePrice", priceMicros: 11_100 }),
+  oneOf(4, { kind: "deliver" }),
+  oneOf(1, { kind: "forget" }),
+  oneOf(3, { kind: "reconcile" }),
+  oneOf(3, { kind: "advance", minutes: 1 }, { kind: "advance", minutes: 11 }),
 );
 
 /** Mostly workers that continue a campaign, at the same time and long after one another. */
 const campaignStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: fc.constant<Step>({ kind: "runCampaign" }) },
-  { weight: 4, arbitrary: fc.constant<Step>({ kind: "advance", minutes: 11 }) },
-  { weight: 2, arbitrary: fc.constant<Step>({ kind: "deliver" }) },
-  { weight: 2, arbitrary: fc.constant<Step>({ kind: "reconcile" }) },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom<Step>(
-      { kind: "send", segments: 1 },
-      { kind: "topUp" },
-      { kind: "launchCampaign" },
-      { kind: "pauseCampaign" },
-      { kind: "resumeCampaign" },
-      { kind: "cancelCampaign" },
-      { kind: "capSpending", messages: 2 },
-    ),
-  },
+  oneOf(8, { kind: "runCampaign" }),
+  oneOf(4, { kind: "advance", minutes: 11 }),
+  oneOf(2, { kind: "deliver" }),
+  oneOf(2, { kind: "reconcile" }),
+  oneOf(
+    1,
+    { kind: "send", segments: 1 },
+    { kind: "topUp" },
+    { kind: "launchCampaign" },
+    { kind: "pauseCampaign" },
+    { kind: "resumeCampaign" },
+    { kind: "cancelCampaign" },
+    { kind: "capSpending", messages: 2 },
+  ),
 );
 
 /** Mostly messages of API keys, and decisions about held ones, at the same time and at changed prices. */

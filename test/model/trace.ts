@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 /** Receives the events of a model, in order and in words. */
 export type Observe = (event: string) => void;
 
-/** Computes one short text from all events, which changes when any event does. */
-export function digestOf(): { readonly observe: Observe; readonly read: () => string } {
+/** Computes one short text from all events of a run, which changes when any event does. */
+export async function digestOf(run: (observe: Observe) => Promise<unknown>): Promise<string> {
   const hash = createHash("sha256");
-  return { observe: (event) => void hash.update(`${event}\n`), read: () => hash.digest("hex") };
+  await run((event) => void hash.update(`${event}\n`));
+  return hash.digest("hex");
 }
 
 /** Describes a request, without the table's name, which differs in each run. */

@@ -3,8 +3,7 @@ import { PaymentRecord } from "../../shared/money/payments/record.ts";
 import { LedgerEntryRecord } from "../../shared/money/wallet/ledger.ts";
 import { WalletRecord } from "../../shared/money/wallet/record.ts";
 import type { TransactWriteCommand } from "../../shared/platform/aws/dynamodb.ts";
-import type { Item } from "./expressions.ts";
-import type { MemoryTable } from "./memory-table.ts";
+import type { Item, MemoryTable } from "./memory-table.ts";
 import { recordsOf } from "./records.ts";
 
 /** The checks at each write: what may not be the case even for a moment. */

@@ -6,7 +6,7 @@ import { Session } from "../../shared/api/contract/accounts.ts";
 import { CreatedApiKey } from "../../shared/api/contract/api-keys.ts";
 import { AcceptedInvitation, Member } from "../../shared/api/contract/members.ts";
 import type { Role } from "../../shared/api/contract/scopes.ts";
-import { call, Customer, dataOf, password, type ApiResponse } from "./api.ts";
+import { call, Customer, dataOf, pageOf, password, type ApiResponse } from "./api.ts";
 import { tokenIn, waitForEmail, waitForSubject } from "./emails.ts";
 
 /** A member of an organization. */
@@ -76,6 +76,9 @@ export function accountCallsTo(gateway: LocalGateway) {
     return { id: user.id, email };
   };
 
+  const membersSeenBy = async (credential: string): Promise<Member[]> =>
+    pageOf(await as(credential, "GET", "/v1/members?limit=100"), Member).rows;
+
   const setRole = async (credential: string, id: string, role: Role): Promise<ApiResponse> =>
     as(credential, "PATCH", `/v1/members/${id}`, { role });
 
@@ -100,6 +103,7 @@ export function accountCallsTo(gateway: LocalGateway) {
     invite,
     accept,
     addMember,
+    membersSeenBy,
     setRole,
     removeMember,
     join,

@@ -1,10 +1,6 @@
-import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-
 import type { LocalGateway } from "../../infra/local/gateway.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { outputNames } from "../../infra/stack/constructs/stack-outputs.ts";
+import { startHttpServer } from "./http-server.ts";
 
 /** The identity whose credentials a program in the account has. */
 export const identity = "arn:aws:sts::123456789012:assumed-role/Operator/grace";
@@ -21,12 +17,10 @@ export async function startAwsAccount(gateway: LocalGateway): Promise<{
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }> {
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const asksWho = (await text(request)).includes("Action=GetCallerIdentity");
+  const { url, stop } = await startHttpServer(({ body }, response) => {
+    const asksWho = body.includes("Action=GetCallerIdentity");
     response.end(asksWho ? callerIdentityResponse : describeStacksResponse(gateway));
-  };
-  const server = createServer((request, response) => void answer(request, response));
-  const port = await listenOnLoopback(server);
+  });
   // The URL of a queue begins with that of the endpoint that names the sender of a message.
   const queue = gateway.stack.outputs.find(({ name }) => name === outputNames.queueUrl("auditEntries"));
   const aws = queue?.value.replace(/\/\d+\/[^/]+$/, "") ?? "";
@@ -36,17 +30,13 @@ export async function startAwsAccount(gateway: LocalGateway): Promise<{
       AWS_ACCESS_KEY_ID: "local",
       AWS_SECRET_ACCESS_KEY: "secret",
       AWS_SESSION_TOKEN: senderId,
-      AWS_ENDPOINT_URL_CLOUDFORMATION: `http://127.0.0.1:${port}`,
-      AWS_ENDPOINT_URL_STS: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_CLOUDFORMATION: url,
+      AWS_ENDPOINT_URL_STS: url,
       AWS_ENDPOINT_URL_DYNAMODB: gateway.dynamodbEndpoint,
       AWS_ENDPOINT_URL_SQS: aws,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: aws,
     },
-    stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    stop,
   };
 }
 

@@ -1,26 +1,14 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import type { ServerResponse } from "node:http";
 
 import { vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { startHttpServer, type HttpServer, type ReceivedRequest } from "./http-server.ts";
 
-/** A request as it came over the wire. */
-interface Received {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
+type Respond = (request: ReceivedRequest, response: ServerResponse) => void;
 
-type Respond = (request: Received, response: ServerResponse) => void;
-
-export interface AwsServer {
-  readonly url: string;
-  readonly received: Received[];
+export interface AwsServer extends HttpServer {
   /** Sets the response to all later requests. */
   respond(how: Respond): void;
-  stop(): Promise<void>;
 }
 
 /** Responds with a status and a body in JSON. */
@@ -45,27 +33,12 @@ export function useAwsServer({ url }: AwsServer): void {
 
 /** An emulator of AWS over plain HTTP that records requests and returns the responses of a test. */
 export async function startAwsServer(): Promise<AwsServer> {
-  const received: Received[] = [];
   let how: Respond = answering({});
-  const server = createServer((request, response) => {
-    void serve(request, response);
-  });
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const found = { path: request.url ?? "", headers: request.headers, body: await text(request) };
-    received.push(found);
-    how(found, response);
-  };
-  const port = await listenOnLoopback(server);
+  const server = await startHttpServer((request, response) => how(request, response));
   return {
-    url: `http://127.0.0.1:${port}`,
-    received,
+    ...server,
     respond: (next) => {
       how = next;
-    },
-    stop: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
     },
   };
 }

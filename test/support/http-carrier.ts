@@ -1,15 +1,10 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { startHttpServer, type ReceivedRequest } from "./http-server.ts";
 
 /** A request to a carrier. */
-interface Asked {
-  readonly method: string;
+interface Asked extends Omit<ReceivedRequest, "path"> {
   readonly url: URL;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
 }
 
 type Answer = (response: ServerResponse, request: IncomingMessage, body: string) => void;
@@ -19,7 +14,7 @@ export class HttpCarrier {
   readonly asked: Asked[] = [];
   answer: Answer;
   url = "";
-  readonly #server = createServer((request, response) => void this.#serve(request, response));
+  stop = async (): Promise<void> => undefined;
 
   private constructor(answer: Answer) {
     this.answer = answer;
@@ -27,8 +22,12 @@ export class HttpCarrier {
 
   static async start(answer: Answer): Promise<HttpCarrier> {
     const carrier = new HttpCarrier(answer);
-    carrier.url = `http://127.0.0.1:${await listenOnLoopback(carrier.#server)}`;
-    return carrier;
+    const { url, stop } = await startHttpServer(({ path, ...request }, response) => {
+      response.on("error", () => undefined);
+      carrier.asked.push({ ...request, url: new URL(path, carrier.url) });
+      carrier.answer(response, response.req, request.body);
+    });
+    return Object.assign(carrier, { url, stop });
   }
 
   /** The settings with which the gateway sends messages to it. */
@@ -46,20 +45,6 @@ export class HttpCarrier {
       inbound: { fromPath: "from", toPath: "to", textPath: "text" },
       ...fields,
     };
-  }
-
-  async stop(): Promise<void> {
-    this.#server.close();
-    this.#server.closeAllConnections();
-    await once(this.#server, "close");
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method = "", headers } = request;
-    response.on("error", () => undefined);
-    const body = await text(request);
-    this.asked.push({ method, url: new URL(request.url ?? "", this.url), headers, body });
-    this.answer(response, request, body);
   }
 }
 

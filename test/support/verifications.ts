@@ -1,14 +1,18 @@
+import { expect } from "vitest";
+
 import type {
   StartVerificationRequest,
   Verification,
   VerificationCheck,
 } from "../../shared/api/contract/verifications.ts";
 import { MessageJob } from "../../shared/messages/message/message-job.ts";
+import { verifyWallet } from "../../shared/messages/reconciliation/verify.ts";
 import { submitMessage } from "../../shared/messages/send/submit-message.ts";
 import { rateCardCache } from "../../shared/money/prices/current.ts";
 import { publishRateCard } from "../../shared/money/prices/publish.ts";
 import { verificationFee } from "../../shared/money/prices/rate-card.ts";
 import { findCurrentVersion } from "../../shared/money/prices/record.ts";
+import { readWallet } from "../../shared/money/wallet/record.ts";
 import type { Actor, KeyLimits } from "../../shared/platform/auth/actor.ts";
 import { minuteMs } from "../../shared/platform/clock.ts";
 import type { Attempt } from "../../shared/platform/http/event.ts";
@@ -26,6 +30,14 @@ import { organizationOf } from "./wallets.ts";
 
 export const number = "15005550007";
 export const priceMicros = 7_900;
+/** The balance with which the organizations of these tests begin. */
+export const initialMicros = 1_000_000;
+
+/** Returns the money that is gone from a wallet, which has to add up. */
+export async function spentBy(organizationId: string): Promise<number> {
+  expect(await verifyWallet(organizationId)).toMatchObject({ findings: [] });
+  return initialMicros - (await readWallet(organizationId)).balanceMicros;
+}
 
 /** Sets the price of a message, and the fee of a verification, to any number. */
 export async function setFee(feeMicros: number): Promise<void> {

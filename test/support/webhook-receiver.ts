@@ -1,21 +1,14 @@
-import { once } from "node:events";
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
+import type { ServerResponse } from "node:http";
 
 import { vi } from "vitest";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
+import { startHttpServer, type ReceivedRequest } from "./http-server.ts";
 import { patience } from "./patience.ts";
-
-interface ReceivedCall {
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-}
 
 /** A customer's webhook endpoint. */
 export interface WebhookReceiver {
   readonly url: string;
-  readonly calls: readonly ReceivedCall[];
+  readonly calls: readonly ReceivedRequest[];
   /** Waits for a number of calls. */
   waitForCalls(count: number): Promise<void>;
   stop(): Promise<void>;
@@ -28,26 +21,20 @@ type Answer = number | ((response: ServerResponse) => void);
 export async function startWebhookReceiver(
   answer: (call: number) => Answer = () => 204,
 ): Promise<WebhookReceiver> {
-  const calls: ReceivedCall[] = [];
-  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    calls.push({ headers: request.headers, body: await text(request) });
-    const told = answer(calls.length);
+  let count = 0;
+  const { url, requests, stop } = await startHttpServer((_request, response) => {
+    const told = answer((count += 1));
     if (typeof told === "number") response.writeHead(told, { location: "/elsewhere" }).end();
     else told(response);
-  };
-  const server = createServer((request, response) => void take(request, response));
-  const port = await listenOnLoopback(server);
+  });
   return {
-    url: `http://127.0.0.1:${port}/hook`,
-    calls,
-    waitForCalls: async (count) =>
+    url: `${url}/hook`,
+    calls: requests,
+    stop,
+    waitForCalls: async (expected) =>
       vi.waitFor(() => {
-        if (calls.length < count) throw new Error(`${calls.length} of ${count} webhook calls have come`);
+        if (requests.length < expected)
+          throw new Error(`${requests.length} of ${expected} webhook calls have come`);
       }, patience),
-    stop: async () => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
   };
 }

@@ -17,7 +17,8 @@ import { keys } from "../../shared/platform/table/keys.ts";
 import { transact } from "../../shared/platform/table/transact.ts";
 import { putItem, updateItem, updateOf, putOf, putUnchecked } from "../../shared/platform/table/write.ts";
 import { Customer } from "../support/api.ts";
-import { acceptMessage, createCampaign } from "../support/as-organization.ts";
+import { acceptMessage } from "../support/as-organization.ts";
+import { createCampaignTo } from "../support/campaigns.ts";
 import { messageIdIn, only } from "../support/carriers.ts";
 import { replyOf } from "../support/inbound-messages.ts";
 import { allowToSend, strictPolicies } from "../support/policies.ts";
@@ -70,6 +71,19 @@ async function accepted(fields: object = {}): Promise<{ organizationId: string; 
   return { organizationId, messageId };
 }
 
+/** Schedules a campaign in an hour, to all contacts. @returns its id */
+async function scheduleCampaign(messageType: "marketing" | "transactional"): Promise<string> {
+  const scheduledAt = new Date(Date.now() + hourMs).toISOString();
+  return createCampaignTo(organizationId, 0, { messageType, scheduledAt });
+}
+
+/** Returns why a message has failed. */
+async function failureOf(messageId: string): Promise<string | undefined> {
+  const { status, errorCode } = await getMessage(ownerOf(organizationId), messageId);
+  expect(status).toBe("failed");
+  return errorCode;
+}
+
 async function withdraw(): Promise<void> {
   await transact({ name: giveUpName(organizationId, "ACME") });
 }
@@ -84,10 +98,7 @@ it("a message whose sender ID has lost its approval since its acceptance fails a
     await submitMessage(job, only(carrier));
     vi.useRealTimers();
     expect(carrier.received).toEqual([]);
-    expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
-      status: "failed",
-      errorCode: "MESSAGE_SENDER_ID_NOT_APPROVED",
-    });
+    expect(await failureOf(job.messageId)).toBe("MESSAGE_SENDER_ID_NOT_APPROVED");
     expect(await takeJobs("refunds")).toEqual([job]);
     await refundMessage(job);
     expect(await customer.balance()).toBeCloseTo(before + 0.0079, 6);
@@ -109,24 +120,13 @@ it("marketing fails and is refunded when its contact has opted out meanwhile, an
   const carrier = new TakingCarrier();
   for (const job of [marketing, ...others]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual(others.map(({ messageId }) => messageId));
-  expect(await getMessage(ownerOf(organizationId), marketing.messageId)).toMatchObject({
-    status: "failed",
-    errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
-  });
+  expect(await failureOf(marketing.messageId)).toBe("MESSAGE_RECIPIENT_OPTED_OUT");
   expect(await takeJobs("refunds")).toEqual([marketing]);
 });
 
 it("a campaign of any type is not sent to a number that has opted out meanwhile", async () => {
   await customer.client.createContact({ body: { phoneNumber: message.to } });
-  const { id: campaignId } = await createCampaign(organizationId, {
-    name: "Spring",
-    message: "hello",
-    audience: { all: true },
-    senderId: "ACME",
-    language: "English",
-    messageType: "transactional",
-    scheduledAt: new Date(Date.now() + hourMs).toISOString(),
-  });
+  const campaignId = await scheduleCampaign("transactional");
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
   await runCampaign({ organizationId, campaignId });
   const { lastMessageIds } = await readCampaign(organizationId, campaignId);
@@ -135,10 +135,7 @@ it("a campaign of any type is not sent to a number that has opted out meanwhile"
   const carrier = new TakingCarrier();
   await submitMessage({ organizationId, messageId }, only(carrier));
   expect(carrier.received).toEqual([]);
-  expect(await getMessage(ownerOf(organizationId), messageId)).toMatchObject({
-    status: "failed",
-    errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
-  });
+  expect(await failureOf(messageId)).toBe("MESSAGE_RECIPIENT_OPTED_OUT");
 });
 
 it("STOP keeps all but one-time codes from a number, when they are accepted and when their time comes", async () => {
@@ -152,10 +149,7 @@ it("STOP keeps all but one-time codes from a number, when they are accepted and 
   for (const job of [...waiting, code]) await submitMessage(job, only(carrier));
   expect(carrier.received).toEqual([code.messageId]);
   for (const { messageId } of waiting) {
-    expect(await getMessage(ownerOf(organizationId), messageId)).toMatchObject({
-      status: "failed",
-      errorCode: "MESSAGE_RECIPIENT_OPTED_OUT",
-    });
+    expect(await failureOf(messageId)).toBe("MESSAGE_RECIPIENT_OPTED_OUT");
   }
   const isRejected = { code: "RECIPIENT_OPTED_OUT" };
   for (const messageType of types) await expect(accepted({ messageType })).rejects.toMatchObject(isRejected);
@@ -175,15 +169,7 @@ it("a campaign skips and counts numbers that reached their marketing limit; a re
   vi.useFakeTimers({ toFake: ["Date"], now: Math.ceil(Date.now() / dayMs) * dayMs });
   await accepted({ messageType: "marketing" });
   const run = async (): Promise<string> => {
-    const { id: campaignId } = await createCampaign(organizationId, {
-      name: "Spring",
-      message: "hello",
-      audience: { all: true },
-      senderId: "ACME",
-      language: "English",
-      messageType: "marketing",
-      scheduledAt: new Date(Date.now() + hourMs).toISOString(),
-    });
+    const campaignId = await scheduleCampaign("marketing");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
     const key = keys.campaign(organizationId, campaignId);
     const startedAt = new Date().toISOString();
@@ -231,10 +217,7 @@ it("a message that the carrier may have does not fail because of its sender ID",
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 3 * minuteMs });
   await submitMessage(job, only(carrier));
   expect(carrier.received).toHaveLength(1);
-  expect(await getMessage(ownerOf(organizationId), job.messageId)).toMatchObject({
-    status: "failed",
-    errorCode: "MESSAGE_OUTCOME_UNKNOWN",
-  });
+  expect(await failureOf(job.messageId)).toBe("MESSAGE_OUTCOME_UNKNOWN");
 });
 
 it("a message whose sender ID could not be looked up is released, and its outcome is known", async () => {
@@ -258,15 +241,7 @@ it.each([
   ["EMAIL_NOT_VERIFIED", async () => forget("verifiedUserIds")],
 ])("a scheduled campaign fails with %s when its time comes, and sends nothing", async (errorCode, change) => {
   await customer.client.createContact({ body: { phoneNumber: message.to } });
-  const { id: campaignId } = await createCampaign(organizationId, {
-    name: "Spring",
-    message: "hello",
-    audience: { all: true },
-    senderId: "ACME",
-    language: "English",
-    messageType: "marketing",
-    scheduledAt: new Date(Date.now() + hourMs).toISOString(),
-  });
+  const campaignId = await scheduleCampaign("marketing");
   await change();
   vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + hourMs + minuteMs });
   await runCampaign({ organizationId, campaignId });

@@ -60,7 +60,7 @@ describe("a request is sent again", () => {
   ])("%s, also when it must not be applied twice", async (_, rejection) => {
     answerInTurn(rejection, rejection, answering({}));
     await (await newClient({ maxAttempts: 3, maxUnheardAttempts: 1 })).send(get);
-    expect(server.received).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
   });
 
   it.each([
@@ -70,34 +70,34 @@ describe("a request is sent again", () => {
   ])("when %s, unless it must not be applied twice", async (_, failure, message) => {
     answerInTurn(failure, answering({}));
     await (await newClient({ maxAttempts: 3 })).send(get);
-    expect(server.received).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
     answerInTurn(failure, answering({}));
     await expect((await newClient({ maxAttempts: 3, maxUnheardAttempts: 1 })).send(get)).rejects.toThrow(
       message,
     );
-    expect(server.received).toHaveLength(3);
+    expect(server.requests).toHaveLength(3);
   });
 
   it("not more often than its rules allow, and never for an error of its own", async () => {
     answerInTurn(answering(throttled, 400));
     await expect((await newClient({ maxAttempts: 4 })).send(get)).rejects.toThrow("slow down");
-    expect(server.received).toHaveLength(4);
+    expect(server.requests).toHaveLength(4);
     answerInTurn(answering({ __type: "x#ConditionalCheckFailedException", Item: { n: { N: "1" } } }, 400));
     await expect((await newClient()).send(get)).rejects.toMatchObject({ Item: { n: { N: "1" } } });
-    expect(server.received).toHaveLength(5);
+    expect(server.requests).toHaveLength(5);
   });
 
   it("until an outage has used up the retries, of which each success restores one", async () => {
     const client = await newClient({ maxAttempts: 2 });
     answerInTurn(answering(throttled, 400));
     await Promise.allSettled(Array.from({ length: 110 }, async () => client.send(get)));
-    expect(server.received).toHaveLength(110 + 100);
+    expect(server.requests).toHaveLength(110 + 100);
     answerInTurn(answering({}));
     for (let count = 0; count < 5; count += 1) await client.send(get);
-    server.received.length = 0;
+    server.requests.length = 0;
     answerInTurn(answering(throttled, 400));
     await expect(client.send(get)).rejects.toThrow("slow down");
-    expect(server.received).toHaveLength(2);
+    expect(server.requests).toHaveLength(2);
   });
 });
 
@@ -117,7 +117,7 @@ describe("a clock that is wrong", () => {
   const rejection = answering({ __type: "x#InvalidSignatureException", message: "Signature expired" }, 400, {
     date: new Date(serverTime).toUTCString(),
   });
-  const signedAt = (index: number): unknown => server.received[index]?.headers["x-amz-date"];
+  const signedAt = (index: number): unknown => server.requests[index]?.headers["x-amz-date"];
 
   it("is corrected once by the time of AWS, also for a request that must not be applied twice", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime - 3_600_000 });
@@ -132,7 +132,7 @@ describe("a clock that is wrong", () => {
     vi.useFakeTimers({ toFake: ["Date"], now: serverTime + 60_000 });
     answerInTurn(rejection);
     await expect((await newClient({ maxAttempts: 3 })).send(get)).rejects.toThrow("Signature expired");
-    expect(server.received).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 });
 
@@ -142,11 +142,11 @@ it("each request is signed with the credentials that the environment has at its 
   vi.stubEnv("AWS_ACCESS_KEY_ID", "other");
   vi.stubEnv("AWS_SESSION_TOKEN", "session");
   await client.send(get);
-  expect(server.received.map(({ headers }) => headers.authorization)).toEqual([
+  expect(server.requests.map(({ headers }) => headers.authorization)).toEqual([
     expect.stringContaining("Credential=key/"),
     expect.stringContaining("Credential=other/"),
   ]);
-  expect(server.received[1]?.headers["x-amz-security-token"]).toBe("session");
+  expect(server.requests[1]?.headers["x-amz-security-token"]).toBe("session");
   vi.stubEnv("AWS_ACCESS_KEY_ID", "");
   await expect(client.send(get)).rejects.toMatchObject({ name: "CredentialsProviderError" });
 });
@@ -157,7 +157,7 @@ it("a command of the operator uses the credentials and the region that the SDK h
   const credentials = { accessKeyId: "profile", secretAccessKey: "secret" };
   await useConfigurationOf(new CloudFormationClient({ region: "eu-north-1", credentials }));
   await (await newClient()).send(get);
-  expect(server.received[0]?.headers.authorization).toMatch(
+  expect(server.requests[0]?.headers.authorization).toMatch(
     /Credential=profile\/\d+\/eu-north-1\/dynamodb\//,
   );
 });
@@ -165,7 +165,7 @@ it("a command of the operator uses the credentials and the region that the SDK h
 describe("the trace of a call", () => {
   const traceOf = async (): Promise<unknown> => {
     await (await newClient()).send(get);
-    return server.received.at(-1)?.headers["x-amzn-trace-id"];
+    return server.requests.at(-1)?.headers["x-amzn-trace-id"];
   };
 
   it("is sent with the requests of a function, from the runtime or else from the environment", async () => {
@@ -185,7 +185,7 @@ describe("the trace of a call", () => {
 
 it("a request names its client", async () => {
   await (await newClient()).send(get);
-  expect(server.received[0]?.headers["user-agent"]).toMatch(/^sms-gateway lang\/js md\/nodejs#\d+/);
+  expect(server.requests[0]?.headers["user-agent"]).toMatch(/^sms-gateway lang\/js md\/nodejs#\d+/);
 });
 
 it("requests go over one connection, one after another", async () => {
@@ -256,7 +256,7 @@ describe("through the port of a local function", () => {
     vi.stubEnv("AWS_ACCESS_KEY_ID", "key");
     const { GetPublicKeyCommand, Kms } = await import("../../shared/platform/aws/kms.ts");
     await new Kms().send(new GetPublicKeyCommand({ KeyId: "k" }));
-    expect(server.received).toHaveLength(1);
+    expect(server.requests).toHaveLength(1);
   });
 
   it("errors have the names of AWS, and the rules of repeats hold", async () => {
@@ -291,7 +291,7 @@ it("values that are no plain ones are marshalled by the SDK's rules", async () =
       ExpressionAttributeValues: { ":p": new Point(), ":u": undefined },
     }),
   );
-  expect(JSON.parse(server.received[0]?.body ?? "").ExpressionAttributeValues).toEqual({
+  expect(JSON.parse(server.requests[0]?.body ?? "").ExpressionAttributeValues).toEqual({
     ":p": { M: { x: { N: "1" } } },
   });
 });

@@ -112,7 +112,7 @@ async function both(
   name: string,
   input: object,
 ): Promise<{ readonly asked: unknown[]; readonly understood: unknown[] }> {
-  server.received.length = 0;
+  server.requests.length = 0;
   // A queue is called at its URL.
   const sent = "QueueUrl" in input ? { ...input, QueueUrl: `${server.url}/1/queue` } : input;
   const commandIn = (module: object): object =>
@@ -121,7 +121,7 @@ async function both(
     await outcomeOf(Object(client), commandIn(commands)),
     await outcomeOf(Object(sdkClient()), commandIn(sdk)),
   ];
-  const asked = server.received.map(({ path, headers, body }) => ({
+  const asked = server.requests.map(({ path, headers, body }) => ({
     path,
     target: headers["x-amz-target"],
     type: headers["content-type"],

@@ -44,7 +44,7 @@ function respond(status: number, content: string): void {
 
 /** The parts of the requests that both must have. */
 function requests(): object[] {
-  return server.received.splice(0).map(({ path, headers, body: sent }) => {
+  return server.requests.splice(0).map(({ path, headers, body: sent }) => {
     const { host, "content-type": type, "content-length": length = "0" } = headers;
     const { "if-none-match": condition, "x-amz-content-sha256": digest, authorization = "" } = headers;
     const scope = /Credential=[^/]+\/\d+\/([^,]+)/.exec(authorization)?.[1];

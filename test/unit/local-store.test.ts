@@ -1,10 +1,8 @@
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { networkInterfaces, tmpdir } from "node:os";
 import path from "node:path";
-import { text } from "node:stream/consumers";
 import type { MessagePort } from "node:worker_threads";
 
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
@@ -12,8 +10,8 @@ import * as z from "zod/mini";
 
 import type { Permissions } from "../../infra/local/aws-requests.ts";
 import { DataServices } from "../../infra/local/data-services.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { StorePort, type ServiceResponse } from "../../infra/local/store/port.ts";
+import { startHttpServer } from "../support/http-server.ts";
 import { patience } from "../support/patience.ts";
 
 const permissions: Permissions = {
@@ -171,13 +169,12 @@ it("requests fail once the store has ended", async () => {
 
 it("an external service gets requests at its address, with one access key, and not through a port", async () => {
   const asked: unknown[] = [];
-  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { authorization = "", "x-amz-target": target } = request.headers;
-    asked.push([target, /Credential=([^/]+)/.exec(authorization)?.[1], JSON.parse(await text(request))]);
+  const { url, stop } = await startHttpServer(({ headers, body }, response) => {
+    const { authorization = "", "x-amz-target": target } = headers;
+    asked.push([target, /Credential=([^/]+)/.exec(authorization)?.[1], JSON.parse(body)]);
     response.end("{}");
-  };
-  const server = createServer((request, response) => void serve(request, response));
-  vi.stubEnv("SQS_ENDPOINT", `http://127.0.0.1:${await listenOnLoopback(server)}`);
+  });
+  vi.stubEnv("SQS_ENDPOINT", url);
   const mixed = await DataServices.start();
   try {
     expect(mixed.openPort(permissions)?.services).toEqual(new Set(["dynamodb"]));
@@ -188,8 +185,7 @@ it("an external service gets requests at its address, with one access key, and n
     expect(asked).toEqual([["AmazonSQS.SendMessage", "local", { MessageBody: "é", MessageAttributes }]]);
   } finally {
     await mixed.stop();
-    server.close();
-    server.closeAllConnections();
+    await stop();
   }
 });
 

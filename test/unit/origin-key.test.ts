@@ -1,27 +1,22 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-
 import type { APIGatewayRequestAuthorizerEventV2 } from "aws-lambda";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 
 import { handler } from "../../functions/firewall/check-origin.ts";
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const key = "k".repeat(64);
 
 // A Secrets Manager of a few lines, that holds the one secret.
-const secrets = createServer((_request, response) => response.end(JSON.stringify({ SecretString: key })));
+const secrets = await startHttpServer((_, response) => response.end(JSON.stringify({ SecretString: key })));
 
-beforeAll(async () => {
-  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", `http://127.0.0.1:${await listenOnLoopback(secrets)}`);
+beforeAll(() => {
+  vi.stubEnv("AWS_ENDPOINT_URL_SECRETS_MANAGER", secrets.url);
   vi.stubEnv(environmentNames.originKeySecretId, "origin-key");
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
-  secrets.close();
-  secrets.closeAllConnections();
-  await once(secrets, "close");
+  await secrets.stop();
 });
 
 it.each([

@@ -1,16 +1,13 @@
 import { createPublicKey, generateKeyPairSync, sign, type KeyObject } from "node:crypto";
-import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
-import { json } from "node:stream/consumers";
 
 import { decodeProtectedHeader, SignJWT, UnsecuredJWT } from "jose";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import * as z from "zod/mini";
 
-import { listenOnLoopback } from "../../infra/local/loopback.ts";
 import { joinedSignature } from "../../shared/platform/auth/session-key.ts";
 import { issueSessionToken, verifySessionToken } from "../../shared/platform/auth/session-token.ts";
 import { environmentNames } from "../../shared/platform/config.ts";
+import { startHttpServer } from "../support/http-server.ts";
 
 const subject = {
   userId: "usr_01J00000000000000000000000",
@@ -32,27 +29,23 @@ const keys: Readonly<Record<string, KeyObject>> = { [keyId]: key, [nextKeyId]: n
 const ToKms = z.object({ KeyId: z.enum([keyId, nextKeyId]), Message: z._default(z.string(), "") });
 
 // A KMS of a few lines, that holds two keys.
-const kms = createServer((request, response) => {
-  void answer(request).then((body) => response.end(JSON.stringify(body)));
-});
-
-async function answer(request: IncomingMessage): Promise<unknown> {
-  const { KeyId, Message } = ToKms.parse(await json(request));
+const kms = await startHttpServer(({ headers, body }, response) => {
+  const { KeyId, Message } = ToKms.parse(JSON.parse(body));
   const named = keys[KeyId] ?? key;
   const publicHalf = createPublicKey(named).export({ format: "der", type: "spki" });
-  return request.headers["x-amz-target"] === "TrentService.Sign"
-    ? { Signature: sign("sha256", Buffer.from(Message, "base64"), named).toString("base64") }
-    : { PublicKey: publicHalf.toString("base64") };
-}
+  const answer =
+    headers["x-amz-target"] === "TrentService.Sign"
+      ? { Signature: sign("sha256", Buffer.from(Message, "base64"), named).toString("base64") }
+      : { PublicKey: publicHalf.toString("base64") };
+  response.end(JSON.stringify(answer));
+});
 
-beforeAll(async () => {
-  process.env["AWS_ENDPOINT_URL_KMS"] = `http://127.0.0.1:${await listenOnLoopback(kms)}`;
+beforeAll(() => {
+  process.env["AWS_ENDPOINT_URL_KMS"] = kms.url;
   process.env[environmentNames.sessionKeyId] = keyId;
 });
 afterAll(async () => {
-  kms.close();
-  kms.closeAllConnections();
-  await once(kms, "close");
+  await kms.stop();
   // Other test files run in this process.
   delete process.env["AWS_ENDPOINT_URL_KMS"];
   delete process.env[environmentNames.sessionKeyId];
