@@ -95,7 +95,8 @@ export class MemoryTable {
     const token = input.ClientRequestToken ?? "";
     if (this.#tokens.has(token)) return {};
     const writes = (input.TransactItems ?? []).map((each) => ({
-      write: { ...each.Put, ...each.Update, ...each.Delete } satisfies Write,
+      write: { ...each.Put, ...each.Update, ...each.Delete, ...each.ConditionCheck } satisfies Write,
+      isCheck: each.ConditionCheck !== undefined,
       isDelete: each.Delete !== undefined,
     }));
     const allowed = writes.map(({ write }) => this.#isAllowed(write));
@@ -110,7 +111,7 @@ export class MemoryTable {
         ),
       });
     }
-    for (const { write, isDelete } of writes) this.#apply(write, isDelete);
+    for (const { write, isCheck, isDelete } of writes) if (!isCheck) this.#apply(write, isDelete);
     this.#tokens.add(token);
     return {};
   }
