@@ -109,11 +109,12 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
   );
 }
 
+export interface PagedTableProps<Row> extends Omit<TableProps<Row>, "hasMore" | "rows"> {
+  readonly pages: Pages<Row>;
+}
+
 /** A paged list, or its empty state. */
-export function PagedTable<Row>({
-  pages,
-  ...table
-}: Omit<TableProps<Row>, "hasMore" | "rows"> & { pages: Pages<Row> }) {
+export function PagedTable<Row>({ pages, ...table }: PagedTableProps<Row>) {
   return (
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor, searchedBackTo } }) => (

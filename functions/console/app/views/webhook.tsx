@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import * as z from "zod/mini";
 
 import {
   WebhookDeliveryState,
@@ -31,7 +30,7 @@ import { go, linkTo, type ViewProps } from "../router.ts";
 /** One webhook: its settings, status and deliveries. */
 export function Webhook({ id, query }: ViewProps) {
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
-  const state = z.catch(z.optional(WebhookDeliveryState), undefined).parse(query.get("state") ?? undefined);
+  const state = WebhookDeliveryState.options.find((each) => each === query.get("state"));
   const deliveries = usePages(
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
