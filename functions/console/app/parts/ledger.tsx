@@ -45,7 +45,6 @@ export function Ledger({ pages, filters }: LedgerProps) {
       heading="Ledger"
       listActions={<ExportButton body={{ transactions: filters.values }} />}
       filters={filters}
-      caption="Ledger, newest first"
       pages={pages}
       groups={{
         nameOf: ({ createdAt }) => createdAt.slice(0, "yyyy-mm-dd".length),

@@ -1,12 +1,13 @@
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 
 import { FilterForm, type Filters } from "./filter-form.tsx";
+import type { Load } from "./load.tsx";
 import { Page, Section, type PageProps } from "./page.tsx";
 import { PagedTable, type PagedTableProps } from "./table.tsx";
 
-interface ListProps<Row> extends Omit<PagedTableProps<Row>, "keyOf"> {
-  /** By default the ID of a row. */
-  readonly keyOf?: (row: Row) => string;
+interface ListProps<Row> extends Omit<PagedTableProps<Row>, "caption"> {
+  readonly caption?: string;
   readonly filters?: Filters | undefined;
   /** Shown beside the heading of the list. */
   readonly listActions?: ComponentChildren;
@@ -17,13 +18,13 @@ export function List<Row extends object>({
   heading,
   listActions,
   filters,
-  keyOf = idOf,
+  caption = `${heading}, newest first`,
   ...table
 }: ListProps<Row> & { readonly heading: string | undefined }) {
   const content = (
     <>
       {filters === undefined ? null : <FilterForm {...filters} />}
-      <PagedTable {...table} keyOf={keyOf} />
+      <PagedTable {...table} caption={caption} />
     </>
   );
   if (heading === undefined) return <div class="panel">{content}</div>;
@@ -46,10 +47,9 @@ export function ListView<Row extends object>({
   above,
   below,
   ...list
-}: Omit<ListProps<Row>, "caption"> &
+}: ListProps<Row> &
   Omit<PageProps, "children"> & {
     readonly heading?: string;
-    readonly caption?: string;
     readonly above?: ComponentChildren;
     readonly below?: ComponentChildren;
   }) {
@@ -62,6 +62,12 @@ export function ListView<Row extends object>({
   );
 }
 
-function idOf(row: object): string {
-  return "id" in row ? String(row.id) : "";
+/** The object that a dialog of a list created last, and the handler that keeps a new one and reloads the list. */
+export function useCreated<Created>({ reload }: Pick<Load<unknown>, "reload">) {
+  const created = useSignal<Created | undefined>(undefined);
+  const onCreated = async (made: Created): Promise<void> => {
+    created.value = made;
+    await reload();
+  };
+  return [created.value, onCreated] as const;
 }

@@ -17,7 +17,6 @@ export function Sessions() {
       <PagedTable
         caption="Sessions"
         pages={sessions}
-        keyOf={({ id }) => id}
         columns={{
           Browser: ({ userAgent, current }) => (
             <>

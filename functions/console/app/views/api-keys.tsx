@@ -17,7 +17,7 @@ import {
   partsOf,
   SpendingFields,
 } from "../parts/key-limits.tsx";
-import { ListView } from "../parts/list-view.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
@@ -49,15 +49,11 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 /** API keys for the customer's servers. */
 export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
-  const created = useSignal<CreatedApiKey | undefined>(undefined);
+  const [created, onCreated] = useCreated<CreatedApiKey>(keys);
   /** How often keys were disabled here, or scheduled messages cancelled. */
   const ends = useSignal(0);
   const onEnd = async (): Promise<void> => {
     ends.value += 1;
-    await keys.reload();
-  };
-  const onCreated = async (key: CreatedApiKey): Promise<void> => {
-    created.value = key;
     await keys.reload();
   };
   return (
@@ -71,7 +67,7 @@ export function ApiKeys() {
       }
       above={
         <>
-          {created.value && <Created key={created.value.id} created={created.value} />}
+          {created && <Created key={created.id} created={created} />}
           {ends.value === 0 ? null : <StillScheduled key={ends.value} />}
         </>
       }
@@ -85,11 +81,7 @@ export function ApiKeys() {
             {key.limits === undefined ? null : <Limits of={key} />}
           </>
         ),
-        Status: ({ status, test }) => (
-          <>
-            <Status of={status} /> {test === true ? <Status of="test" /> : null}
-          </>
-        ),
+        Status: ({ status, test }) => <Status of={status} isTest={test} />,
         Scopes: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
         Created: ({ createdAt }) => <Time at={createdAt} />,
         "Last used": ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),

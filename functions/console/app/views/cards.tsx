@@ -51,7 +51,6 @@ function CardTable({ cards, onRemove }: { cards: readonly PaymentMethod[]; onRem
     <Table
       caption="Saved cards, newest first"
       rows={cards}
-      keyOf={({ id }) => id}
       columns={{
         Card: (card) => <span class="whole">{cardText(card)}</span>,
         Expires: ({ expiryMonth, expiryYear }) => `${String(expiryMonth).padStart(2, "0")}/${expiryYear}`,

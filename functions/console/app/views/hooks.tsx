@@ -1,5 +1,3 @@
-import { useSignal } from "@preact/signals";
-
 import { HookKind } from "../../../../shared/api/contract/hook-kinds.ts";
 import { type CreatedHook } from "../../../../shared/api/contract/hooks.ts";
 import { api } from "../api.ts";
@@ -7,7 +5,7 @@ import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
-import { ListView } from "../parts/list-view.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
@@ -20,11 +18,7 @@ const kinds = HookKind.options.map((each) => [each, capitalized(each)] as const)
 /** The addresses that login systems call to send their codes. */
 export function Hooks() {
   const hooks = usePages(async (query) => api().listHooks({ query }), []);
-  const created = useSignal<CreatedHook | undefined>(undefined);
-  const onCreated = async (hook: CreatedHook): Promise<void> => {
-    created.value = hook;
-    await hooks.reload();
-  };
+  const [created, onCreated] = useCreated<CreatedHook>(hooks);
   return (
     <ListView
       title="Login hooks"
@@ -34,7 +28,7 @@ export function Hooks() {
           {(done) => <NewHook onCreated={done} />}
         </DialogButton>
       }
-      above={created.value && <Created hook={created.value} />}
+      above={created && <Created hook={created} />}
       heading="Hooks"
       caption="Hooks, newest first"
       pages={hooks}
@@ -42,11 +36,7 @@ export function Hooks() {
         System: ({ kind }) => capitalized(kind),
         Address: ({ url }) => <span class="break">{url}</span>,
         Profile: ({ profile = "default" }) => profile,
-        Status: ({ status, test }) => (
-          <>
-            <Status of={status} /> {test === true ? <Status of="test" /> : null}
-          </>
-        ),
+        Status: ({ status, test }) => <Status of={status} isTest={test} />,
         Created: ({ createdAt }) => <Time at={createdAt} />,
         Actions: ({ id }) => (
           <ConfirmButton

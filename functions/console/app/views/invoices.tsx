@@ -11,7 +11,6 @@ export function Invoices() {
     <PaymentsPage lead="An invoice for each payment, and a credit note for each refund.">
       <List
         heading="Invoices"
-        caption="Invoices, newest first"
         pages={invoices}
         columns={{
           Payment: ({ paymentId }) => <a href={`#/payments/${paymentId}`}>Payment</a>,

@@ -90,7 +90,6 @@ export function Messages({ query }: ViewProps) {
         <PagedTable
           caption="Messages, newest first"
           pages={pages}
-          keyOf={({ id }) => id}
           columns={{
             To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
             Status: (message) => (

@@ -36,7 +36,6 @@ export function Payments({ query }: ViewProps) {
       </Section>
       <List
         heading="Payments"
-        caption="Payments, newest first"
         pages={payments}
         columns={{
           Time: ({ id, createdAt }) => (

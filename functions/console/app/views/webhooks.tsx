@@ -1,12 +1,10 @@
-import { useSignal } from "@preact/signals";
-
 import type { CreatedWebhook } from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, useForm } from "../parts/form.tsx";
-import { ListView } from "../parts/list-view.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { LinkButton, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
@@ -14,11 +12,7 @@ import { Health, WebhookFields, webhookOf, WebhookStatus, type WebhookValues } f
 
 export function Webhooks() {
   const webhooks = usePages(async (query) => api().listWebhooks({ query }), []);
-  const created = useSignal<CreatedWebhook | undefined>(undefined);
-  const onCreated = async (webhook: CreatedWebhook): Promise<void> => {
-    created.value = webhook;
-    await webhooks.reload();
-  };
+  const [created, onCreated] = useCreated<CreatedWebhook>(webhooks);
   return (
     <ListView
       title="Webhooks"
@@ -28,7 +22,7 @@ export function Webhooks() {
           {(done) => <NewWebhook onCreated={done} />}
         </DialogButton>
       }
-      above={created.value && <Created webhook={created.value} />}
+      above={created && <Created webhook={created} />}
       caption="Webhooks"
       pages={webhooks}
       columns={{
