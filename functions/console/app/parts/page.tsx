@@ -46,15 +46,7 @@ export function Page({ title, lead, back, actions, children }: PageProps) {
   );
 }
 
-export function Section({
-  title,
-  actions,
-  children,
-}: {
-  title: string;
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
+export function Section({ title, actions, children }: Pick<PageProps, "actions" | "children" | "title">) {
   return (
     <section class="panel">
       <header class="row apart">

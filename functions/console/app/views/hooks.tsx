@@ -43,10 +43,8 @@ export function Hooks() {
             label="Delete"
             question="Delete this hook?"
             consequence="Calls to its address are rejected, so the login system can send no codes with it."
-            act={async () => {
-              await api().deleteHook({ params: { id } });
-              await hooks.reload();
-            }}
+            act={async () => api().deleteHook({ params: { id } })}
+            onDone={hooks.reload}
           />
         ),
       }}

@@ -42,11 +42,9 @@ export function OptOuts() {
               label="Remove"
               question={`Remove the opt-out for ${numberText(phoneNumber)}?`}
               consequence="This number receives marketing messages again. Remove the opt-out only at the person's request."
-              act={async () => {
-                await api().deleteOptOut({ params: { phoneNumber } });
-                announce("Opt-out removed.");
-                await optOuts.reload();
-              }}
+              act={async () => api().deleteOptOut({ params: { phoneNumber } })}
+              success="Opt-out removed."
+              onDone={optOuts.reload}
             />
           ),
       }}

@@ -42,11 +42,9 @@ export function SenderIds() {
           status === "approved" && !isDefault ? (
             <ActionButton
               label="Set as default"
-              act={async () => {
-                await api().setDefaultSenderId({ params: { id } });
-                announce("Default sender ID changed.");
-                await senderIds.reload();
-              }}
+              act={async () => api().setDefaultSenderId({ params: { id } })}
+              success="Default sender ID changed."
+              onDone={senderIds.reload}
             />
           ) : null,
       }}

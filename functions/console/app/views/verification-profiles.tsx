@@ -56,10 +56,8 @@ export function VerificationProfiles() {
                 label="Delete"
                 question={`Delete the profile ${profile.name}?`}
                 consequence="Verifications that name it are rejected. The profile default gets its first values again."
-                act={async () => {
-                  await api().deleteVerificationProfile({ params: { name: profile.name } });
-                  await profiles.reload();
-                }}
+                act={async () => api().deleteVerificationProfile({ params: { name: profile.name } })}
+                onDone={profiles.reload}
               />
             )}
           </div>

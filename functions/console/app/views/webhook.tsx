@@ -244,11 +244,9 @@ function State({
           label="Delete"
           question="Delete this webhook?"
           consequence="The endpoint receives no more events, and its delivery history is deleted."
-          act={async () => {
-            await api().deleteWebhook({ params });
-            go("webhooks");
-            announce("Webhook deleted.");
-          }}
+          act={async () => api().deleteWebhook({ params })}
+          success="Webhook deleted."
+          onDone={() => go("webhooks")}
         />
       </div>
     </>
