@@ -1,6 +1,7 @@
 import { everyRow } from "../../../../shared/api/client/client.ts";
 import { DisplayStatus } from "../../../../shared/api/contract/display-status.ts";
 import { messageFailures } from "../../../../shared/api/contract/failures.ts";
+import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { ExportButton } from "../parts/export.tsx";
@@ -10,7 +11,7 @@ import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
 import { MessageState } from "../parts/status.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable, type Columns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { may } from "../rights.ts";
 import { linkTo, rememberList, type ViewProps } from "../router.ts";
@@ -41,6 +42,30 @@ function startOf(day = "", daysLater: number): string | undefined {
   start.setDate(start.getDate() + daysLater);
   return start.toISOString();
 }
+
+const columns: Columns<Message> = {
+  To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
+  Status: (message) => (
+    <>
+      <MessageState message={message} />
+      {message.errorCode === undefined ? null : <div class="muted">{messageFailures[message.errorCode]}</div>}
+    </>
+  ),
+  Message: ({ message }) => <Clamped>{message}</Clamped>,
+  From: ({ senderId }) => senderId,
+  Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
+  Price: {
+    number: ({ pricing, status: state, test: isTest }) =>
+      isTest === true ? (
+        "Free"
+      ) : (
+        <>
+          <Money amount={pricing.total} />
+          {state === "failed" || state === "cancelled" ? <div class="muted">Refunded</div> : null}
+        </>
+      ),
+  },
+};
 
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
@@ -90,31 +115,7 @@ export function Messages({ query }: ViewProps) {
         <PagedTable
           caption="Messages, newest first"
           pages={pages}
-          columns={{
-            To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
-            Status: (message) => (
-              <>
-                <MessageState message={message} />
-                {message.errorCode === undefined ? null : (
-                  <div class="muted">{messageFailures[message.errorCode]}</div>
-                )}
-              </>
-            ),
-            Message: ({ message }) => <Clamped>{message}</Clamped>,
-            From: ({ senderId }) => senderId,
-            Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
-            Price: {
-              number: ({ pricing, status: state, test: isTest }) =>
-                isTest === true ? (
-                  "Free"
-                ) : (
-                  <>
-                    <Money amount={pricing.total} />
-                    {state === "failed" || state === "cancelled" ? <div class="muted">Refunded</div> : null}
-                  </>
-                ),
-            },
-          }}
+          columns={columns}
           empty={
             isFiltered
               ? { title: "No messages match", action: <a href="#/messages">Show all messages</a> }
