@@ -5,7 +5,6 @@ import { render, type JSX } from "preact";
 import { useState } from "preact/hooks";
 
 import { FilterForm } from "../parts/filter-form.tsx";
-import { TextField } from "../parts/form.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { Page, Section } from "../parts/page.tsx";
@@ -68,6 +67,10 @@ function Navigation({ stage, identity, pages, current }: Desk & { current: strin
   );
 }
 
+const searchFields = {
+  text: { label: "Number, email, name or ID", type: "search", hasFocus: true },
+} as const;
+
 function PageView({
   page,
   values,
@@ -92,11 +95,7 @@ function PageView({
       actions={<CommandMenu label={`Actions for ${title}`} lines={actions} values={values} />}
     >
       {look === "search" ? (
-        <FilterForm view="search" query={{ text }} action="Search">
-          {(form) => (
-            <TextField field={form.field("text")} label="Number, email, name or ID" type="search" hasFocus />
-          )}
-        </FilterForm>
+        <FilterForm fields={searchFields} values={{ text }} view="search" action="Search" />
       ) : null}
       {look === "tabs" ? <Tabs label={title} tabs={shown} /> : shown.map(([, view]) => view)}
     </Page>

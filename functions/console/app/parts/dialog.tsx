@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 import { useMayAct } from "../rights.ts";
-import { Problem } from "./notice.tsx";
+import { announce, Problem } from "./notice.tsx";
 
 /** A modal dialog. Without `onClose`, only its content can end it. */
 export function Dialog({
@@ -111,11 +111,28 @@ function OpenButton({
   );
 }
 
-export interface Confirmation {
+/** An action, and what follows when it has succeeded. */
+export interface Action {
+  readonly act: () => Promise<unknown>;
+  /** The text that announces the success. */
+  readonly success?: string;
+  /** Reads the data again, or leaves the view. */
+  readonly onDone?: (() => Promise<void>) | (() => void);
+}
+
+/** Runs an action, and reports its success. */
+export async function perform({ act, success, onDone }: Action): Promise<void> {
+  await act();
+  const following = onDone?.();
+  // An announcement belongs to the view that is open, and `onDone` may open another one.
+  if (success !== undefined) announce(success);
+  await following;
+}
+
+export interface Confirmation extends Action {
   readonly label: string;
   readonly question: string;
   readonly consequence: ComponentChildren;
-  readonly act: () => Promise<unknown>;
 }
 
 /** Requests confirmation of an action that cannot be undone, and shows the error if it fails. */
@@ -123,11 +140,11 @@ export function ConfirmDialog({
   label,
   question,
   consequence,
-  act,
   onClose,
+  ...action
 }: Confirmation & { onClose: () => void }) {
   const { run, isBusy, error } = useAction(async () => {
-    await act();
+    await perform(action);
     onClose();
   });
   return (
@@ -178,16 +195,15 @@ export function useAction(act: () => Promise<unknown>) {
 export function ActionButton({
   label,
   busyLabel = "Please wait…",
-  act,
   isPrimary = false,
-}: {
+  ...action
+}: Action & {
   label: string;
   busyLabel?: string;
-  act: () => Promise<unknown>;
   isPrimary?: boolean;
 }) {
   const { run, isBusy, error } = useAction(async () => {
-    await act();
+    await perform(action);
     requestAnimationFrame(keepFocus);
   });
   if (!useMayAct()) return null;

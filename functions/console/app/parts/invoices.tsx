@@ -17,7 +17,5 @@ export const invoiceColumns: Columns<Invoice> = {
 };
 
 export function InvoiceTable({ rows }: { rows: readonly Invoice[] }) {
-  return (
-    <Table caption="Invoices, newest first" rows={rows} keyOf={({ id }) => id} columns={invoiceColumns} />
-  );
+  return <Table caption="Invoices, newest first" rows={rows} columns={invoiceColumns} />;
 }

@@ -1,18 +1,11 @@
-import {
-  TransactionType,
-  type Transaction,
-  type TransactionsQuery,
-} from "../../../../shared/api/contract/wallet.ts";
+import { TransactionType, type Transaction } from "../../../../shared/api/contract/wallet.ts";
 import { countryName } from "../countries.ts";
-import { given } from "../typed.ts";
 import { ExportButton } from "./export.tsx";
-import { FilterForm } from "./filter-form.tsx";
-import { SelectField, TextField } from "./form.tsx";
+import { filtersIn, isFiltered, optionsOf } from "./filter-form.tsx";
+import { List } from "./list-view.tsx";
 import type { Pages } from "./load.tsx";
 import { countText, Money } from "./money.tsx";
-import { Section } from "./page.tsx";
 import { numberText } from "./phone.tsx";
-import { PagedTable } from "./table.tsx";
 import { dayText, Time } from "./time.tsx";
 
 const typeLabels: Readonly<Record<Transaction["type"], string>> = {
@@ -27,70 +20,59 @@ const typeLabels: Readonly<Record<Transaction["type"], string>> = {
   void: "Refund: message not accepted",
   verification_fee: "Verification fee",
 };
-const types = [
-  ["", "Any type"],
-  ...TransactionType.options.map((each) => [each, typeLabels[each]] as const),
-] as const;
 
-/** The type and the days (UTC) of the entries to show. */
-export type LedgerFilter = Partial<Pick<TransactionsQuery, "from" | "to" | "type">>;
+/** Reads the type and the days (UTC) of the entries to show. */
+export function ledgerFilters(query: URLSearchParams) {
+  return filtersIn(query, {
+    type: {
+      label: "Type",
+      options: optionsOf("Any type", TransactionType.options, (type) => typeLabels[type]),
+    },
+    from: { label: "From (UTC)", type: "date" },
+    to: { label: "To (UTC)", type: "date" },
+  });
+}
 
-export function ledgerFilterOf(query: URLSearchParams): LedgerFilter {
-  const type = TransactionType.options.find((each) => each === query.get("type"));
-  return { type, from: given(query.get("from") ?? ""), to: given(query.get("to") ?? "") };
+interface LedgerProps {
+  readonly pages: Pages<Transaction>;
+  readonly filters: ReturnType<typeof ledgerFilters>;
 }
 
 /** The entries of the wallet by day, with the sum of each day. */
-export function Ledger({ pages, filter }: { pages: Pages<Transaction>; filter: LedgerFilter }) {
-  const { type = "", from = "", to = "" } = filter;
-  const isFiltered = `${type}${from}${to}` !== "";
+export function Ledger({ pages, filters }: LedgerProps) {
   return (
-    <Section title="Ledger" actions={<ExportButton body={{ transactions: filter }} />}>
-      <FilterForm<Record<keyof LedgerFilter, string>> view="wallet" query={{ type, from, to }}>
-        {(form) => (
+    <List
+      heading="Ledger"
+      listActions={<ExportButton body={{ transactions: filters.values }} />}
+      filters={filters}
+      pages={pages}
+      groups={{
+        nameOf: ({ createdAt }) => createdAt.slice(0, "yyyy-mm-dd".length),
+        title: (day, entries, isWhole) => (
           <>
-            <SelectField field={form.field("type")} label="Type" options={types} />
-            <TextField field={form.field("from")} label="From (UTC)" type="date" />
-            <TextField field={form.field("to")} label="To (UTC)" type="date" />
+            <span>{dayText(day)} (UTC)</span>
+            {isWhole ? (
+              <span>
+                Total <Money amount={sumOf(entries)} signed />
+              </span>
+            ) : null}
           </>
-        )}
-      </FilterForm>
-      <PagedTable
-        caption="Ledger, newest first"
-        pages={pages}
-        keyOf={({ id }) => id}
-        groups={{
-          nameOf: ({ createdAt }) => createdAt.slice(0, "yyyy-mm-dd".length),
-          title: (day, entries, isWhole) => (
-            <>
-              <span>{dayText(day)} (UTC)</span>
-              {isWhole ? (
-                <span>
-                  Total <Money amount={sumOf(entries)} signed />
-                </span>
-              ) : null}
-            </>
-          ),
-        }}
-        columns={{
-          Time: ({ createdAt }) => <Time at={createdAt} />,
-          Type: ({ type: of, messageId }) =>
-            messageId === undefined ? (
-              typeLabels[of]
-            ) : (
-              <a href={`#/messages/${messageId}`}>{typeLabels[of]}</a>
-            ),
-          Details: (entry) => <Details of={entry} />,
-          Amount: { number: ({ amount }) => <Money amount={amount} signed /> },
-          "Balance after": { number: ({ balanceAfter }) => <Money amount={balanceAfter} /> },
-        }}
-        empty={
-          isFiltered
-            ? { title: "No entries match", action: <a href="#/wallet">Show all entries</a> }
-            : { title: "No entries yet", hint: "Top-ups, messages and refunds appear here." }
-        }
-      />
-    </Section>
+        ),
+      }}
+      columns={{
+        Time: ({ createdAt }) => <Time at={createdAt} />,
+        Type: ({ type: of, messageId }) =>
+          messageId === undefined ? typeLabels[of] : <a href={`#/messages/${messageId}`}>{typeLabels[of]}</a>,
+        Details: (entry) => <Details of={entry} />,
+        Amount: { number: ({ amount }) => <Money amount={amount} signed /> },
+        "Balance after": { number: ({ balanceAfter }) => <Money amount={balanceAfter} /> },
+      }}
+      empty={
+        isFiltered(filters)
+          ? { title: "No entries match", action: <a href="#/wallet">Show all entries</a> }
+          : { title: "No entries yet", hint: "Top-ups, messages and refunds appear here." }
+      }
+    />
   );
 }
 

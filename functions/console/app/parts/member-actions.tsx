@@ -127,11 +127,9 @@ export function removal(member: Member, onRemoved: () => Promise<void>): MenuIte
 export function sendAgain({ email, role }: Member, onSent: () => Promise<void>): MenuItem {
   return {
     label: "Resend invitation",
-    act: async () => {
-      await api().inviteMember({ body: { email, role } });
-      announce("Invitation sent again. The previous link no longer works.");
-      await onSent();
-    },
+    act: async () => api().inviteMember({ body: { email, role } }),
+    success: "Invitation sent again. The previous link no longer works.",
+    onDone: onSent,
   };
 }
 
@@ -140,10 +138,8 @@ export function revocation({ id, email }: Member, onRevoked: () => Promise<void>
     label: "Revoke",
     question: "Revoke this invitation?",
     consequence: <span class="break">The link sent to {email} stops working.</span>,
-    act: async () => {
-      await api().deleteMember({ params: { id } });
-      announce("Invitation revoked.");
-      await onRevoked();
-    },
+    act: async () => api().deleteMember({ params: { id } }),
+    success: "Invitation revoked.",
+    onDone: onRevoked,
   });
 }

@@ -3,13 +3,13 @@ import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useId, useRef } from "preact/hooks";
 
 import { useMayAct } from "../rights.ts";
-import { ConfirmDialog, Dialog, type Confirmation } from "./dialog.tsx";
+import { ConfirmDialog, Dialog, perform, type Action, type Confirmation } from "./dialog.tsx";
 import { Problem } from "./notice.tsx";
 
 /** A menu item: it opens a dialog or runs an action. */
 export type MenuItem = { readonly label: string } & (
   | { readonly dialog: (close: () => void) => JSX.Element }
-  | { readonly act: () => Promise<unknown> }
+  | Action
 );
 
 /** A menu item that requests confirmation first. */
@@ -63,7 +63,7 @@ export function Menu({ label, items }: { label: string; items: readonly MenuItem
       dialog.value = item.dialog;
       return;
     }
-    item.act().catch((error: unknown) => {
+    perform(item).catch((error: unknown) => {
       dialog.value = (closeProblem) => (
         <Dialog title={item.label} onClose={closeProblem}>
           <Problem error={error} />

@@ -4,21 +4,17 @@ import { useEffect, useRef } from "preact/hooks";
 import { brand } from "../features.ts";
 import { mayOpen } from "../rights.ts";
 
-/** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
-export function Page({
-  title,
-  lead,
-  back,
-  actions,
-  children,
-}: {
-  title: string;
-  lead?: ComponentChildren;
+export interface PageProps {
+  readonly title: string;
+  readonly lead?: ComponentChildren;
   /** The address and name of the list that the view belongs to. */
-  back?: readonly [href: string, name: string];
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
+  readonly back?: readonly [href: string, name: string] | undefined;
+  readonly actions?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** The frame of a view. Its heading receives the focus, so that screen readers announce the view. */
+export function Page({ title, lead, back, actions, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · ${brand.name}`;
@@ -50,15 +46,7 @@ export function Page({
   );
 }
 
-export function Section({
-  title,
-  actions,
-  children,
-}: {
-  title: string;
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
+export function Section({ title, actions, children }: Pick<PageProps, "actions" | "children" | "title">) {
   return (
     <section class="panel">
       <header class="row apart">

@@ -12,15 +12,7 @@ import { Facts } from "./page.tsx";
 import { cardText } from "./payment.tsx";
 
 /** A button that opens the payment form. @param amount the initial amount */
-export function PayButton({
-  label = "Add funds",
-  amount = "",
-  isOpen = false,
-}: {
-  label?: string;
-  amount?: string;
-  isOpen?: boolean;
-}) {
+export function PayButton({ label = "Add funds", amount = "", isOpen = false }) {
   return (
     <DialogButton label={label} title="Add funds" isOpenAtFirst={isOpen} onDone={async () => undefined}>
       {() => <Pay amount={amount} />}

@@ -1,7 +1,5 @@
-import type { ComponentChildren } from "preact";
-
 import { here } from "../router.ts";
-import { Page } from "./page.tsx";
+import { Page, type PageProps } from "./page.tsx";
 
 const tabs = [
   ["payments", "Payments"],
@@ -11,15 +9,7 @@ const tabs = [
 ] as const;
 
 /** One of the pages about payments, with links to the others. */
-export function PaymentsPage({
-  lead,
-  actions,
-  children,
-}: {
-  lead: string;
-  actions?: ComponentChildren;
-  children: ComponentChildren;
-}) {
+export function PaymentsPage({ lead, actions, children }: Omit<PageProps, "back" | "title">) {
   const path = here.value.parts.join("/");
   const title = tabs.find(([address]) => address === path)?.[1] ?? "Payments";
   return (

@@ -3,7 +3,6 @@ import { deviceOf } from "../devices.ts";
 import { clearSession } from "../session.ts";
 import { ConfirmButton } from "./dialog.tsx";
 import { usePages } from "./load.tsx";
-import { announce } from "./notice.tsx";
 import { Section } from "./page.tsx";
 import { PagedTable } from "./table.tsx";
 import { Time } from "./time.tsx";
@@ -17,7 +16,6 @@ export function Sessions() {
       <PagedTable
         caption="Sessions"
         pages={sessions}
-        keyOf={({ id }) => id}
         columns={{
           Browser: ({ userAgent, current }) => (
             <>
@@ -34,11 +32,9 @@ export function Sessions() {
                 label="End session"
                 question={`End the session of ${deviceOf(userAgent)}?`}
                 consequence="This device or program has to log in again."
-                act={async () => {
-                  await api().deleteSession({ params: { id } });
-                  announce("Session ended.");
-                  await sessions.reload();
-                }}
+                act={async () => api().deleteSession({ params: { id } })}
+                success="Session ended."
+                onDone={sessions.reload}
               />
             ),
         }}

@@ -16,13 +16,21 @@ const statuses: readonly (readonly [Tone, readonly string[]])[] = [
   ["bad", ["blocked", "failed", "failing", "undelivered", "rejected", "refused", "suspended"]],
 ];
 
-/** A status, in the words of the API. */
-export function Status({ of }: { of: string }) {
+/** A status, in the words of the API, and whether it is that of a test. */
+export function Status({ of, isTest = false }: { of: string; isTest?: boolean | undefined }) {
   const [tone] = statuses.find(([, ofTone]) => ofTone.includes(of)) ?? ["quiet" as const];
   return (
-    <span class={`status ${tone}`}>
-      <span aria-hidden="true">{signs[tone]}</span> {capitalized(of)}
-    </span>
+    <>
+      <span class={`status ${tone}`}>
+        <span aria-hidden="true">{signs[tone]}</span> {capitalized(of)}
+      </span>
+      {isTest ? (
+        <>
+          {" "}
+          <Status of="test" />
+        </>
+      ) : null}
+    </>
   );
 }
 
@@ -36,10 +44,6 @@ export function isScheduled({ status, scheduledAt }: Message): boolean {
  * message is marked.
  */
 export function MessageState({ message }: { message: Message }) {
-  return (
-    <>
-      <Status of={displayStatusOf(message, message.delivery?.status, new Date())} />{" "}
-      {message.test === true ? <Status of="test" /> : null}
-    </>
-  );
+  const status = displayStatusOf(message, message.delivery?.status, new Date());
+  return <Status of={status} isTest={message.test} />;
 }

@@ -21,7 +21,8 @@ interface TableProps<Row> {
   readonly caption: string;
   readonly columns: Columns<Row>;
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  /** By default the ID of a row. */
+  readonly keyOf?: (row: Row) => string;
   readonly groups?: Groups<Row>;
   /** Whether rows follow that are not loaded yet. */
   readonly hasMore?: boolean;
@@ -34,11 +35,11 @@ interface TableProps<Row> {
 }
 
 /** A table, whose rows become cards on a narrow screen. */
-export function Table<Row>({
+export function Table<Row extends object>({
   caption,
   columns,
   rows,
-  keyOf,
+  keyOf = idOf,
   groups,
   hasMore = false,
   empty,
@@ -96,6 +97,12 @@ export function Table<Row>({
   );
 }
 
+/** @throws Error for a row without an ID, whose table needs a `keyOf` */
+function idOf(row: object): string {
+  if ("id" in row && typeof row.id === "string") return row.id;
+  throw new Error("a row has no ID");
+}
+
 /** A customer's text in a cell: up to three lines, in its own direction. */
 export function Clamped({ children, href }: { children: ComponentChildren; href?: string }) {
   return href === undefined ? (
@@ -109,11 +116,12 @@ export function Clamped({ children, href }: { children: ComponentChildren; href?
   );
 }
 
+export interface PagedTableProps<Row> extends Omit<TableProps<Row>, "hasMore" | "rows"> {
+  readonly pages: Pages<Row>;
+}
+
 /** A paged list, or its empty state. */
-export function PagedTable<Row>({
-  pages,
-  ...table
-}: Omit<TableProps<Row>, "hasMore" | "rows"> & { pages: Pages<Row> }) {
+export function PagedTable<Row extends object>({ pages, ...table }: PagedTableProps<Row>) {
   return (
     <Loaded load={pages}>
       {({ rows, meta: { total, nextCursor, searchedBackTo } }) => (

@@ -37,7 +37,7 @@ export function optionalTime(at: string | undefined): JSX.Element | undefined {
 }
 
 /** Converts the value of a datetime-local field to ISO 8601; undefined when empty. */
-export function isoOf(localTime: string): string | undefined {
+export function isoOf(localTime = ""): string | undefined {
   const date = new Date(localTime);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }

@@ -17,12 +17,7 @@ const disabledReasons = {
 
 /** The status of a webhook, with `failing` for failed deliveries. */
 export function WebhookStatus({ webhook }: { webhook: Webhook }) {
-  return (
-    <>
-      <Status of={isFailing(webhook) ? "failing" : webhook.status} />{" "}
-      {webhook.test === true ? <Status of="test" /> : null}
-    </>
-  );
+  return <Status of={isFailing(webhook) ? "failing" : webhook.status} isTest={webhook.test} />;
 }
 
 /** Whether a webhook is enabled and its last delivery failed. */

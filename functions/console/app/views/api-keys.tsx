@@ -17,14 +17,14 @@ import {
   partsOf,
   SpendingFields,
 } from "../parts/key-limits.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { confirmItem, Menu, type MenuItem } from "../parts/menu.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Section } from "../parts/page.tsx";
 import { CancelScheduled, SendingPause, StillScheduled } from "../parts/scheduled.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { Tabs } from "../parts/tabs.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
@@ -49,84 +49,80 @@ const scopeLabels: Readonly<Record<Scope, string>> = {
 /** API keys for the customer's servers. */
 export function ApiKeys() {
   const keys = usePages(async (query) => api().listApiKeys({ query }), []);
-  const created = useSignal<CreatedApiKey | undefined>(undefined);
+  const [created, onCreated] = useCreated<CreatedApiKey>(keys);
   /** How often keys were disabled here, or scheduled messages cancelled. */
   const ends = useSignal(0);
   const onEnd = async (): Promise<void> => {
     ends.value += 1;
     await keys.reload();
   };
-  const onCreated = async (key: CreatedApiKey): Promise<void> => {
-    created.value = key;
-    await keys.reload();
-  };
-  const add = (
-    <DialogButton label="New key" title="New API key" onDone={onCreated}>
-      {(done) => <NewKey onCreated={done} />}
-    </DialogButton>
-  );
   return (
-    <Page
+    <ListView
       title="API keys"
       lead="Authenticate your servers with the API. Never put a key in a mobile app or web page."
-      actions={add}
-    >
-      {created.value === undefined ? null : <Created key={created.value.id} created={created.value} />}
-      {ends.value === 0 ? null : <StillScheduled key={ends.value} />}
-      <Section title="Keys">
-        <PagedTable
-          caption="API keys"
-          pages={keys}
-          keyOf={({ id }) => id}
-          columns={{
-            Key: (key) => (
-              <>
-                <strong dir="auto">{key.name}</strong> <code>{key.hint}</code>
-                {key.limits === undefined ? null : <Limits of={key} />}
-              </>
-            ),
-            Status: ({ status, test }) => (
-              <>
-                <Status of={status} /> {test === true ? <Status of="test" /> : null}
-              </>
-            ),
-            Scopes: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-            "Last used": ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
-            Expires: ({ expiresAt }) => (expiresAt === undefined ? "Never" : <Time at={expiresAt} />),
-            Actions: (key) => (
-              <Menu
-                label={`Actions for the key ${key.name ?? key.hint}`}
-                items={[...changeLimits(key, keys.reload), ...actionsOf(key, { onCreated, onEnd })]}
-              />
-            ),
-          }}
-          empty={{ title: "No API keys yet", hint: "Create a key to get sample code that sends a message." }}
-        />
-      </Section>
-      <Section title="Compromised keys">
-        <p>
-          If a key may have leaked, disable it immediately, and cancel what was scheduled with it. To replace
-          a key without downtime, rotate it: the old key keeps working for {overlapHours} hours.
-        </p>
-        <div class="row">
-          <ConfirmButton
-            label="Disable all keys"
-            question="Disable all API keys?"
-            consequence="Requests with any of your API keys are rejected from now on. You can create new keys at any time."
-            act={async () => {
-              const { count } = await api().revokeAllApiKeys();
-              announce(`${countText(count, "key")} disabled.`);
-              await onEnd();
-            }}
+      actions={
+        <DialogButton label="New key" title="New API key" onDone={onCreated}>
+          {(done) => <NewKey onCreated={done} />}
+        </DialogButton>
+      }
+      above={
+        <>
+          {created && <Created key={created.id} created={created} />}
+          {ends.value === 0 ? null : <StillScheduled key={ends.value} />}
+        </>
+      }
+      heading="Keys"
+      caption="API keys"
+      pages={keys}
+      columns={{
+        Key: (key) => (
+          <>
+            <strong dir="auto">{key.name}</strong> <code>{key.hint}</code>
+            {key.limits === undefined ? null : <Limits of={key} />}
+          </>
+        ),
+        Status: ({ status, test }) => <Status of={status} isTest={test} />,
+        Scopes: ({ scopes }) => (scopes.length === Scope.options.length ? "All" : scopes.join(", ")),
+        Created: ({ createdAt }) => <Time at={createdAt} />,
+        "Last used": ({ lastUsedAt }) => (lastUsedAt === undefined ? "Never" : <Time at={lastUsedAt} />),
+        Expires: ({ expiresAt }) => (expiresAt === undefined ? "Never" : <Time at={expiresAt} />),
+        Actions: (key) => (
+          <Menu
+            label={`Actions for the key ${key.name ?? key.hint}`}
+            items={[...changeLimits(key, keys.reload), ...actionsOf(key, { onCreated, onEnd })]}
           />
-          <CancelScheduled onDone={onEnd} />
-          <ActionScope.Provider value="billing">
-            <SendingPause />
-          </ActionScope.Provider>
-        </div>
-      </Section>
-    </Page>
+        ),
+      }}
+      empty={{ title: "No API keys yet", hint: "Create a key to get sample code that sends a message." }}
+      below={<CompromisedKeys onEnd={onEnd} />}
+    />
+  );
+}
+
+function CompromisedKeys({ onEnd }: { onEnd: () => Promise<void> }) {
+  return (
+    <Section title="Compromised keys">
+      <p>
+        If a key may have leaked, disable it immediately, and cancel what was scheduled with it. To replace a
+        key without downtime, rotate it: the old key keeps working for {overlapHours} hours.
+      </p>
+      <div class="row">
+        <ConfirmButton
+          label="Disable all keys"
+          question="Disable all API keys?"
+          consequence="Requests with any of your API keys are rejected from now on. You can create new keys at any time."
+          act={async () => {
+            const { count } = await api().revokeAllApiKeys();
+            announce(`${countText(count, "key")} disabled.`);
+            await onEnd();
+          }}
+        />
+        <CancelScheduled onDone={onEnd} />
+        <ActionScope.Provider value="billing">
+          <SendingPause />
+        </ActionScope.Provider>
+      </div>
+    </Section>
   );
 }
 

@@ -1,20 +1,21 @@
 import type { AuditEntry } from "../../../../shared/api/contract/audit-log.ts";
 import { api } from "../api.ts";
 import { JsonDetails } from "../parts/copy.tsx";
-import { FilterForm } from "../parts/filter-form.tsx";
-import { TextField } from "../parts/form.tsx";
+import { filtersIn } from "../parts/filter-form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { useNames } from "../parts/names.ts";
-import { Page } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { isoOf, Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 import { session } from "../session.ts";
 
 export function AuditLog({ query }: ViewProps) {
-  const from = query.get("from") ?? "";
-  const to = query.get("to") ?? "";
+  const filters = filtersIn(query, {
+    from: { label: "From", type: "datetime-local" },
+    to: { label: "To", type: "datetime-local" },
+  });
+  const { from, to } = filters.values;
   const entries = usePages(
     async (page) => api().listAuditLog({ query: { ...page, from: isoOf(from), to: isoOf(to) } }),
     [from, to],
@@ -27,47 +28,32 @@ export function AuditLog({ query }: ViewProps) {
     return typeof name === "string" ? name : id;
   };
   return (
-    <Page
+    <ListView
       title="Audit log"
       lead="Actions by people and API keys in your organization. Entries cannot be edited or deleted."
-    >
-      <div class="panel">
-        <FilterForm view="audit-log" query={{ from, to }}>
-          {(form) => (
-            <>
-              <TextField field={form.field("from")} label="From" type="datetime-local" />
-              <TextField field={form.field("to")} label="To" type="datetime-local" />
-            </>
-          )}
-        </FilterForm>
-        <PagedTable
-          caption="Audit log entries, newest first"
-          pages={entries}
-          keyOf={({ id }) => id}
-          columns={{
-            Time: ({ createdAt }) => <Time at={createdAt} />,
-            Actor: (entry) => (
-              <span class="break">{actorText(entry, (id) => nameOf(id) ?? nameInLog(id))}</span>
-            ),
-            Action: ({ action }) => <Action of={action} />,
-            Outcome: ({ outcome, errorCode }) => (
-              <>
-                <Status of={outcome} /> {errorCode === undefined ? null : <code>{errorCode}</code>}
-              </>
-            ),
-            "IP address": ({ sourceAddress }) => sourceAddress,
-            Details: ({ id, subject, before, after, requestId }) => (
-              <JsonDetails value={{ subject, before, after, requestId }} label={`Details of ${id}`} />
-            ),
-          }}
-          empty={{
-            title: "No entries",
-            hint: "There are no entries in this period.",
-            action: <a href="#/audit-log">Show all entries</a>,
-          }}
-        />
-      </div>
-    </Page>
+      filters={filters}
+      caption="Audit log entries, newest first"
+      pages={entries}
+      columns={{
+        Time: ({ createdAt }) => <Time at={createdAt} />,
+        Actor: (entry) => <span class="break">{actorText(entry, (id) => nameOf(id) ?? nameInLog(id))}</span>,
+        Action: ({ action }) => <Action of={action} />,
+        Outcome: ({ outcome, errorCode }) => (
+          <>
+            <Status of={outcome} /> {errorCode === undefined ? null : <code>{errorCode}</code>}
+          </>
+        ),
+        "IP address": ({ sourceAddress }) => sourceAddress,
+        Details: ({ id, subject, before, after, requestId }) => (
+          <JsonDetails value={{ subject, before, after, requestId }} label={`Details of ${id}`} />
+        ),
+      }}
+      empty={{
+        title: "No entries",
+        hint: "There are no entries in this period.",
+        action: <a href="#/audit-log">Show all entries</a>,
+      }}
+    />
   );
 }
 

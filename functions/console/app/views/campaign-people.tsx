@@ -1,5 +1,3 @@
-import * as z from "zod/mini";
-
 import {
   RecipientOutcome,
   type Campaign,
@@ -8,8 +6,7 @@ import {
 import { api } from "../api.ts";
 import { ConfirmButton } from "../parts/dialog.tsx";
 import { ExportButton } from "../parts/export.tsx";
-import { FilterForm } from "../parts/filter-form.tsx";
-import { SelectField } from "../parts/form.tsx";
+import { FilterForm, filtersIn, optionsOf } from "../parts/filter-form.tsx";
 import { Loaded, useLoad, usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -20,17 +17,17 @@ import { Clamped, PagedTable } from "../parts/table.tsx";
 import { capitalized } from "../problems.ts";
 import { go, type ViewProps } from "../router.ts";
 
-const outcomes = [
-  ["", "Everyone with a message"],
-  ...RecipientOutcome.options.map((each) => [each, capitalized(each.replace("_", " "))] as const),
-] as const;
+const outcomes = optionsOf("Everyone with a message", RecipientOutcome.options, (each) =>
+  capitalized(each.replace("_", " ")),
+);
 
 /** The most contacts of the audience of one campaign. */
 const maxChosen = 1_000;
 
 /** The people of a campaign, by the outcome in the query. */
 export function CampaignPeople({ id, query }: ViewProps) {
-  const outcome = z.catch(z.optional(RecipientOutcome), undefined).parse(query.get("outcome") ?? undefined);
+  const filters = filtersIn(query, { outcome: { label: "Outcome", options: outcomes } });
+  const { outcome } = filters.values;
   const campaign = useLoad(async () => api().getCampaign({ params: { id } }), [id]);
   const pages = usePages(
     async (page) => api().listCampaignRecipients({ params: { id }, query: { ...page, outcome } }),
@@ -50,12 +47,7 @@ export function CampaignPeople({ id, query }: ViewProps) {
       }
     >
       <div class="panel">
-        <FilterForm<Record<"outcome", string>>
-          view={`campaigns/${id}/people`}
-          query={{ outcome: outcome ?? "" }}
-        >
-          {(form) => <SelectField field={form.field("outcome")} label="Outcome" options={outcomes} />}
-        </FilterForm>
+        <FilterForm {...filters} />
         <Loaded load={campaign}>
           {() => (
             <PagedTable

@@ -95,10 +95,8 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           label="Pause"
           question="Pause this campaign?"
           consequence="No more messages are created until you resume it. Messages that were already accepted are still sent."
-          act={async () => {
-            load.replace(await api().pauseCampaign({ params: { id } }));
-            announce("Campaign paused.");
-          }}
+          act={async () => load.replace(await api().pauseCampaign({ params: { id } }))}
+          success="Campaign paused."
         />
       ) : null}
       {status === "draft" ? (
@@ -109,11 +107,9 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
             label="Delete"
             question="Delete this draft?"
             consequence="You cannot undo this."
-            act={async () => {
-              await api().deleteCampaign({ params: { id } });
-              go("campaigns");
-              announce("Draft deleted.");
-            }}
+            act={async () => api().deleteCampaign({ params: { id } })}
+            success="Draft deleted."
+            onDone={() => go("campaigns")}
           />
         </>
       ) : null}
@@ -124,10 +120,8 @@ function Actions({ campaign, load }: { campaign: CampaignOf; load: Load<Campaign
           label="Cancel campaign"
           question="Cancel this campaign?"
           consequence="No more messages are created. Messages that were already accepted are still sent."
-          act={async () => {
-            load.replace(await api().cancelCampaign({ params: { id } }));
-            announce("Campaign cancelled.");
-          }}
+          act={async () => load.replace(await api().cancelCampaign({ params: { id } }))}
+          success="Campaign cancelled."
         />
       )}
     </>

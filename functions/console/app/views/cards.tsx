@@ -4,7 +4,6 @@ import { leaveFor } from "../checkout.ts";
 import { AutoRecharge } from "../parts/auto-recharge.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
-import { announce } from "../parts/notice.tsx";
 import { Section } from "../parts/page.tsx";
 import { cardText } from "../parts/payment.tsx";
 import { PaymentsPage } from "../parts/payments-page.tsx";
@@ -51,7 +50,6 @@ function CardTable({ cards, onRemove }: { cards: readonly PaymentMethod[]; onRem
     <Table
       caption="Saved cards, newest first"
       rows={cards}
-      keyOf={({ id }) => id}
       columns={{
         Card: (card) => <span class="whole">{cardText(card)}</span>,
         Expires: ({ expiryMonth, expiryYear }) => `${String(expiryMonth).padStart(2, "0")}/${expiryYear}`,
@@ -66,11 +64,9 @@ function CardTable({ cards, onRemove }: { cards: readonly PaymentMethod[]; onRem
                 ? "Auto-recharge uses this card. Without another card, your wallet is no longer recharged."
                 : "To pay with this card again, you have to enter its number."
             }
-            act={async () => {
-              await api().deletePaymentMethod({ params: { id: card.id } });
-              announce("Card removed.");
-              await onRemove();
-            }}
+            act={async () => api().deletePaymentMethod({ params: { id: card.id } })}
+            success="Card removed."
+            onDone={onRemove}
           />
         ),
       }}

@@ -21,11 +21,9 @@ export function Contact({ id }: ViewProps) {
           label="Delete"
           question="Delete this contact?"
           consequence="Your messages to this number are kept."
-          act={async () => {
-            await api().deleteContact({ params: { id } });
-            go("contacts");
-            announce("Contact deleted.");
-          }}
+          act={async () => api().deleteContact({ params: { id } })}
+          success="Contact deleted."
+          onDone={() => go("contacts")}
         />
       }
     >

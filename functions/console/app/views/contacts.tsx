@@ -3,37 +3,39 @@ import { api } from "../api.ts";
 import { ContactFields, contactOf, emptyContact, nameOf, TagList } from "../parts/contact-fields.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { ExportButton } from "../parts/export.tsx";
-import { FilterForm } from "../parts/filter-form.tsx";
+import { filtersIn, isFiltered } from "../parts/filter-form.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages, type Pages } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
-import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { LinkButton } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { FieldProblem } from "../problems.ts";
 import { rememberList, type ViewProps } from "../router.ts";
-import { given, tagsOf } from "../typed.ts";
+import { tagsOf } from "../typed.ts";
 import { untag } from "../untag.ts";
 
 /** Contacts, newest first, filtered by the query. */
 export function Contacts({ query }: ViewProps) {
   rememberList("contacts");
-  const [search = "", tag = ""] = ["search", "tag"].map((name) => query.get(name) ?? "");
-  const filter = { search: given(search), tag: given(tag) };
+  const filters = filtersIn(query, {
+    search: { label: "Name or number", type: "search" },
+    tag: { label: "Tag" },
+  });
   const contacts = usePages(
-    async (page) => api().listContacts({ query: { ...page, ...filter } }),
-    [search, tag],
+    async (page) => api().listContacts({ query: { ...page, ...filters.values } }),
+    Object.values(filters.values),
   );
-  const isFiltered = search !== "" || tag !== "";
   const add = (
     <DialogButton label="Add contact" title="New contact" look="plain" onDone={contacts.reload}>
       {(done) => <NewContact onCreated={done} />}
     </DialogButton>
   );
   return (
-    <Page
+    <ListView
       title="Contacts"
       actions={
         <>
@@ -41,55 +43,40 @@ export function Contacts({ query }: ViewProps) {
           <LinkButton href="#/contacts/import" label="Import contacts" look="primary" />
         </>
       }
-    >
-      <Section
-        title={
-          contacts.data === undefined || isFiltered
-            ? "Contacts"
-            : countText(contacts.data.meta.total, "contact")
-        }
-        actions={
-          <div class="row">
-            <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
-              {(done) => <TagMany contacts={contacts} onDone={done} />}
-            </DialogButton>
-            {isFiltered ? <DeleteMany contacts={contacts} /> : null}
-            <ExportButton body={{ contacts: filter }} />
-            <a href="#/opt-outs">Opt-outs</a>
-          </div>
-        }
-      >
-        <FilterForm view="contacts" query={{ search, tag }}>
-          {(form) => (
-            <>
-              <TextField field={form.field("search")} label="Name or number" type="search" />
-              <TextField field={form.field("tag")} label="Tag" />
-            </>
-          )}
-        </FilterForm>
-        <PagedTable
-          caption="Contacts, newest first"
-          pages={contacts}
-          keyOf={({ id }) => id}
-          columns={{
-            Name: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
-            "Phone number": ({ phoneNumber }) => numberText(phoneNumber),
-            Tags: ({ tags }) => <TagList tags={tags} />,
-            Marketing: ({ optedOut }) => (optedOut ? "Opted out" : ""),
-            Added: ({ createdAt }) => <Time at={createdAt} />,
-          }}
-          empty={
-            isFiltered
-              ? { title: "No contacts match", action: <a href="#/contacts">Show all contacts</a> }
-              : {
-                  title: "No contacts yet",
-                  hint: "Import contacts from a spreadsheet or add them one at a time. Campaigns are sent to contacts.",
-                  action: add,
-                }
-          }
-        />
-      </Section>
-    </Page>
+      heading={
+        contacts.data === undefined || isFiltered(filters)
+          ? "Contacts"
+          : countText(contacts.data.meta.total, "contact")
+      }
+      listActions={
+        <div class="row">
+          <DialogButton label="Tag these" title="Tag contacts" look="small" onDone={contacts.reload}>
+            {(done) => <TagMany contacts={contacts} onDone={done} />}
+          </DialogButton>
+          {isFiltered(filters) ? <DeleteMany contacts={contacts} /> : null}
+          <ExportButton body={{ contacts: filters.values }} />
+          <a href="#/opt-outs">Opt-outs</a>
+        </div>
+      }
+      filters={filters}
+      pages={contacts}
+      columns={{
+        Name: (contact) => <Clamped href={`#/contacts/${contact.id}`}>{nameOf(contact)}</Clamped>,
+        "Phone number": ({ phoneNumber }) => numberText(phoneNumber),
+        Tags: ({ tags }) => <TagList tags={tags} />,
+        Marketing: ({ optedOut }) => (optedOut ? "Opted out" : ""),
+        Added: ({ createdAt }) => <Time at={createdAt} />,
+      }}
+      empty={
+        isFiltered(filters)
+          ? { title: "No contacts match", action: <a href="#/contacts">Show all contacts</a> }
+          : {
+              title: "No contacts yet",
+              hint: "Import contacts from a spreadsheet or add them one at a time. Campaigns are sent to contacts.",
+              action: add,
+            }
+      }
+    />
   );
 }
 

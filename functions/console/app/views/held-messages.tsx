@@ -1,14 +1,13 @@
 import type { HeldMessage } from "../../../../shared/api/contract/held-messages.ts";
 import { api } from "../api.ts";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { countText, Money } from "../parts/money.tsx";
 import { useNames } from "../parts/names.ts";
 import { announce } from "../parts/notice.tsx";
-import { Page, Section } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { countWaiting } from "../waiting.ts";
 
@@ -17,44 +16,36 @@ export function HeldMessages() {
   const held = usePages(async (query) => api().listHeldMessages({ query }), []);
   const nameOf = useNames();
   return (
-    <Page
+    <ListView
       title="Held messages"
       lead="Messages of API keys above the price that these keys may send alone. They are sent as if you had written them, and only if you approve them."
-    >
-      <Section
-        title="Messages"
-        actions={<ApproveAll shown={held.data?.rows ?? []} onDecided={held.reload} />}
-      >
-        <PagedTable
-          caption="Held messages, newest first"
-          pages={held}
-          keyOf={({ id }) => id}
-          columns={{
-            To: ({ to }) => numberText(to),
-            // Whole, because a person decides about it.
-            Message: ({ message }) => <span dir="auto">{message}</span>,
-            "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,
-            Key: ({ apiKeyId }) => <span class="break">{nameOf(apiKeyId) ?? apiKeyId}</span>,
-            Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
-            Status: ({ status, messageId }) =>
-              messageId === undefined ? (
-                <Status of={status} />
-              ) : (
-                <a href={`#/messages/${messageId}`}>
-                  <Status of={status} />
-                </a>
-              ),
-            Held: ({ heldAt }) => <Time at={heldAt} />,
-            Expires: ({ expiresAt }) => <Time at={expiresAt} />,
-            Actions: (message) => <Decision of={message} onDecided={held.reload} />,
-          }}
-          empty={{
-            title: "No held messages",
-            hint: "Create an API key that may send only up to a price. Messages above it appear here.",
-          }}
-        />
-      </Section>
-    </Page>
+      heading="Messages"
+      listActions={<ApproveAll shown={held.data?.rows ?? []} onDecided={held.reload} />}
+      pages={held}
+      columns={{
+        To: ({ to }) => numberText(to),
+        // Whole, because a person decides about it.
+        Message: ({ message }) => <span dir="auto">{message}</span>,
+        "Sender ID": ({ senderId }) => <bdi>{senderId}</bdi>,
+        Key: ({ apiKeyId }) => <span class="break">{nameOf(apiKeyId) ?? apiKeyId}</span>,
+        Price: { number: ({ pricing }) => <Money amount={pricing.total} /> },
+        Status: ({ status, messageId }) =>
+          messageId === undefined ? (
+            <Status of={status} />
+          ) : (
+            <a href={`#/messages/${messageId}`}>
+              <Status of={status} />
+            </a>
+          ),
+        Held: ({ heldAt }) => <Time at={heldAt} />,
+        Expires: ({ expiresAt }) => <Time at={expiresAt} />,
+        Actions: (message) => <Decision of={message} onDecided={held.reload} />,
+      }}
+      empty={{
+        title: "No held messages",
+        hint: "Create an API key that may send only up to a price. Messages above it appear here.",
+      }}
+    />
   );
 }
 

@@ -1,5 +1,3 @@
-import { useSignal } from "@preact/signals";
-
 import { HookKind } from "../../../../shared/api/contract/hook-kinds.ts";
 import { type CreatedHook } from "../../../../shared/api/contract/hooks.ts";
 import { api } from "../api.ts";
@@ -7,10 +5,10 @@ import { Code, Secret } from "../parts/copy.tsx";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { capitalized } from "../problems.ts";
 import { given } from "../typed.ts";
@@ -20,13 +18,9 @@ const kinds = HookKind.options.map((each) => [each, capitalized(each)] as const)
 /** The addresses that login systems call to send their codes. */
 export function Hooks() {
   const hooks = usePages(async (query) => api().listHooks({ query }), []);
-  const created = useSignal<CreatedHook | undefined>(undefined);
-  const onCreated = async (hook: CreatedHook): Promise<void> => {
-    created.value = hook;
-    await hooks.reload();
-  };
+  const [created, onCreated] = useCreated<CreatedHook>(hooks);
   return (
-    <Page
+    <ListView
       title="Login hooks"
       lead="Let your login system send its codes through this gateway."
       actions={
@@ -34,51 +28,42 @@ export function Hooks() {
           {(done) => <NewHook onCreated={done} />}
         </DialogButton>
       }
-    >
-      {created.value === undefined ? null : (
-        <Section title="Hook created">
-          <p>Enter this address in your login system.</p>
-          <Code code={created.value.url} label="Address of the hook" />
-          {created.value.token === undefined ? null : (
-            <Secret label="Its token." secret={created.value.token} />
-          )}
-        </Section>
-      )}
-      <Section title="Hooks">
-        <PagedTable
-          caption="Hooks, newest first"
-          pages={hooks}
-          keyOf={({ id }) => id}
-          columns={{
-            System: ({ kind }) => capitalized(kind),
-            Address: ({ url }) => <span class="break">{url}</span>,
-            Profile: ({ profile = "default" }) => profile,
-            Status: ({ status, test }) => (
-              <>
-                <Status of={status} /> {test === true ? <Status of="test" /> : null}
-              </>
-            ),
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-            Actions: ({ id }) => (
-              <ConfirmButton
-                label="Delete"
-                question="Delete this hook?"
-                consequence="Calls to its address are rejected, so the login system can send no codes with it."
-                act={async () => {
-                  await api().deleteHook({ params: { id } });
-                  await hooks.reload();
-                }}
-              />
-            ),
-          }}
-          empty={{
-            title: "No hooks yet",
-            hint: "Supabase, Auth0, Logto, authentik and Zitadel call a hook to send their codes.",
-            action: <DocsLink page="guides/login-systems">Guide to login systems</DocsLink>,
-          }}
-        />
-      </Section>
-    </Page>
+      above={created && <Created hook={created} />}
+      heading="Hooks"
+      caption="Hooks, newest first"
+      pages={hooks}
+      columns={{
+        System: ({ kind }) => capitalized(kind),
+        Address: ({ url }) => <span class="break">{url}</span>,
+        Profile: ({ profile = "default" }) => profile,
+        Status: ({ status, test }) => <Status of={status} isTest={test} />,
+        Created: ({ createdAt }) => <Time at={createdAt} />,
+        Actions: ({ id }) => (
+          <ConfirmButton
+            label="Delete"
+            question="Delete this hook?"
+            consequence="Calls to its address are rejected, so the login system can send no codes with it."
+            act={async () => api().deleteHook({ params: { id } })}
+            onDone={hooks.reload}
+          />
+        ),
+      }}
+      empty={{
+        title: "No hooks yet",
+        hint: "Supabase, Auth0, Logto, authentik and Zitadel call a hook to send their codes.",
+        action: <DocsLink page="guides/login-systems">Guide to login systems</DocsLink>,
+      }}
+    />
+  );
+}
+
+function Created({ hook: { url, token } }: { hook: CreatedHook }) {
+  return (
+    <Section title="Hook created">
+      <p>Enter this address in your login system.</p>
+      <Code code={url} label="Address of the hook" />
+      {token === undefined ? null : <Secret label="Its token." secret={token} />}
+    </Section>
   );
 }
 

@@ -1,11 +1,12 @@
 import type { AssignedNumber } from "../../../../shared/api/contract/inbound.ts";
 import type { Page as PageOf } from "../../../../shared/api/contract/primitives.ts";
 import { api } from "../api.ts";
+import { ListView } from "../parts/list-view.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { countText } from "../parts/money.tsx";
-import { Page, Section } from "../parts/page.tsx";
+import { Section } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { linkTo } from "../router.ts";
 
@@ -24,34 +25,30 @@ export function Inbound() {
   const numbers = useLoad(async () => api().listNumbers({ query: { limit: maxNumbersShown } }), []);
   const hasNumbers = (numbers.data?.meta.total ?? 0) > 0;
   return (
-    <Page
+    <ListView
       title="Inbound messages"
       lead="Messages that people send to your numbers."
       back={["#/conversations", "Conversations"]}
-    >
-      <Section title="Your numbers">
-        <YourNumbers numbers={numbers} />
-      </Section>
-      <Section title="Messages">
-        <PagedTable
-          caption="Inbound messages, newest first"
-          pages={messages}
-          keyOf={({ id }) => id}
-          columns={{
-            From: ({ from }) => <a href={linkTo("messages", { search: from })}>{numberText(from)}</a>,
-            To: ({ to }) => numberText(to),
-            Message: ({ message }) => <Clamped>{message}</Clamped>,
-            Keyword: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]),
-            Received: ({ receivedAt }) => <Time at={receivedAt} />,
-            Actions: ({ from }) => <a href={linkTo("send", { to: from })}>Reply</a>,
-          }}
-          empty={{
-            title: "No inbound messages yet",
-            hint: hasNumbers ? "Messages sent to your numbers appear here." : undefined,
-          }}
-        />
-      </Section>
-    </Page>
+      above={
+        <Section title="Your numbers">
+          <YourNumbers numbers={numbers} />
+        </Section>
+      }
+      heading="Messages"
+      pages={messages}
+      columns={{
+        From: ({ from }) => <a href={linkTo("messages", { search: from })}>{numberText(from)}</a>,
+        To: ({ to }) => numberText(to),
+        Message: ({ message }) => <Clamped>{message}</Clamped>,
+        Keyword: ({ keyword }) => (keyword === undefined ? "" : keywords[keyword]),
+        Received: ({ receivedAt }) => <Time at={receivedAt} />,
+        Actions: ({ from }) => <a href={linkTo("send", { to: from })}>Reply</a>,
+      }}
+      empty={{
+        title: "No inbound messages yet",
+        hint: hasNumbers ? "Messages sent to your numbers appear here." : undefined,
+      }}
+    />
   );
 }
 

@@ -110,7 +110,6 @@ function Team({ members, roles, onChange }: TeamProps) {
         <Table
           caption="Members, oldest first"
           rows={active}
-          keyOf={({ id }) => id}
           columns={{
             Member: (member) => <Who member={member} />,
             Role: ({ role }) => <span class="whole">{capitalized(role)}</span>,
@@ -135,7 +134,6 @@ function Team({ members, roles, onChange }: TeamProps) {
           <Table
             caption="Invitations, oldest first"
             rows={invitations}
-            keyOf={({ id }) => id}
             columns={{
               Email: ({ email }) => <Email of={email} />,
               Role: ({ role }) => <span class="whole">{capitalized(role)}</span>,

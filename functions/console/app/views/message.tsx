@@ -17,7 +17,7 @@ import { ConfirmButton } from "../parts/dialog.tsx";
 import { Loaded, useLoad, usePolling } from "../parts/load.tsx";
 import { Preview } from "../parts/message-text.tsx";
 import { amountText, Money } from "../parts/money.tsx";
-import { announce, Notice } from "../parts/notice.tsx";
+import { Notice } from "../parts/notice.tsx";
 import { Facts, LinkButton, Page, Section } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
 import { isScheduled, MessageState } from "../parts/status.tsx";
@@ -46,10 +46,8 @@ export function Message({ id }: ViewProps) {
                 ? "The test message is not sent."
                 : `The message is not sent, and ${amountText(message.pricing.total)} is refunded to your wallet.`
             }
-            act={async () => {
-              load.replace(await api().cancelSms({ params: { id } }));
-              announce("Message cancelled.");
-            }}
+            act={async () => load.replace(await api().cancelSms({ params: { id } }))}
+            success="Message cancelled."
           />
         ) : null
       }

@@ -1,75 +1,94 @@
-import * as z from "zod/mini";
-
 import { everyRow } from "../../../../shared/api/client/client.ts";
 import { DisplayStatus } from "../../../../shared/api/contract/display-status.ts";
 import { messageFailures } from "../../../../shared/api/contract/failures.ts";
+import type { Message } from "../../../../shared/api/contract/sms.ts";
 import { api } from "../api.ts";
 import { contactsNamed, nameOf } from "../parts/contact-fields.tsx";
 import { ExportButton } from "../parts/export.tsx";
-import { FilterForm } from "../parts/filter-form.tsx";
-import { SelectField, TextField } from "../parts/form.tsx";
+import { FilterForm, filtersIn, optionsOf } from "../parts/filter-form.tsx";
 import { useLoad, usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Page } from "../parts/page.tsx";
 import { numberText } from "../parts/phone.tsx";
 import { MessageState } from "../parts/status.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped, PagedTable, type Columns } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { capitalized } from "../problems.ts";
 import { may } from "../rights.ts";
 import { linkTo, rememberList, type ViewProps } from "../router.ts";
-import { given } from "../typed.ts";
-
-const states = [
-  ["", "Any status"],
-  ...DisplayStatus.options.map((each) => [each, capitalized(each)] as const),
-] as const;
 
 const kinds = [
   ["", "Live messages"],
   ["true", "Test messages"],
 ] as const;
 
+const fields = {
+  search: { label: "Number or text", type: "search" },
+  from: { label: "From", type: "date" },
+  until: { label: "Until", type: "date" },
+  status: { label: "Status", options: optionsOf("Any status", DisplayStatus.options) },
+  sender: { label: "Sender" },
+  // Its label and options follow when the keys are loaded.
+  key: {},
+  test: { label: "Kind", options: kinds },
+  // Links of a campaign set these.
+  campaign: {},
+  state: {},
+} as const;
+
 /** The start of a day in the viewer's time zone, or of a later one; undefined if there is none. */
-function startOf(day: string, daysLater: number): string | undefined {
+function startOf(day = "", daysLater: number): string | undefined {
   const start = new Date(`${day}T00:00`);
   if (Number.isNaN(start.getTime())) return undefined;
   start.setDate(start.getDate() + daysLater);
   return start.toISOString();
 }
 
+const columns: Columns<Message> = {
+  To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
+  Status: (message) => (
+    <>
+      <MessageState message={message} />
+      {message.errorCode === undefined ? null : <div class="muted">{messageFailures[message.errorCode]}</div>}
+    </>
+  ),
+  Message: ({ message }) => <Clamped>{message}</Clamped>,
+  From: ({ senderId }) => senderId,
+  Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
+  Price: {
+    number: ({ pricing, status: state, test: isTest }) =>
+      isTest === true ? (
+        "Free"
+      ) : (
+        <>
+          <Money amount={pricing.total} />
+          {state === "failed" || state === "cancelled" ? <div class="muted">Refunded</div> : null}
+        </>
+      ),
+  },
+};
+
 /** Messages, newest first, filtered by the query. */
 export function Messages({ query }: ViewProps) {
   rememberList("messages");
-  const [search = "", from = "", until = "", campaign = "", apiKey = "", sender = "", stored = ""] = [
-    "search",
-    "from",
-    "until",
-    "campaign",
-    "key",
-    "sender",
-    "state",
-  ].map((name) => query.get(name) ?? "");
-  const status = z.catch(z.optional(DisplayStatus), undefined).parse(query.get("status") ?? undefined);
+  const { values } = filtersIn(query, fields);
+  const { search, status, campaign } = values;
   const keys = useLoad(readKeys, []);
-  const test = query.get("test") === "true" ? true : undefined;
   const filter = {
     displayStatus: status,
     // The count of a campaign that links here has all sent messages, whatever their receipts. A chosen status replaces it.
-    status: stored === "sent" && status === undefined ? ("sent" as const) : undefined,
-    test,
-    search: given(search),
-    apiKeyId: given(apiKey),
-    senderId: given(sender),
-    campaignId: given(campaign),
-    after: startOf(from, 0),
-    before: startOf(until, 1),
+    status: values.state === "sent" && status === undefined ? ("sent" as const) : undefined,
+    test: values.test === undefined ? undefined : true,
+    search,
+    apiKeyId: values.key,
+    senderId: values.sender,
+    campaignId: campaign,
+    after: startOf(values.from, 0),
+    before: startOf(values.until, 1),
   };
   const pages = usePages(
     async (page) => api().listSms({ query: { ...page, ...filter } }),
     Object.values(filter),
   );
-  const values = { search, from, until, campaign, state: stored, key: apiKey, sender, status: status ?? "" };
   const isFiltered = Object.values(filter).some((each) => each !== undefined);
   return (
     <Page
@@ -82,57 +101,21 @@ export function Messages({ query }: ViewProps) {
       }
     >
       <div class="panel">
-        {campaign === "" ? null : (
+        {campaign === undefined ? null : (
           <p>
             Only messages of <a href={`#/campaigns/${campaign}`}>this campaign</a>.{" "}
             <a href="#/messages">Show all messages</a>
           </p>
         )}
-        <FilterForm view="messages" query={{ ...values, test: test === true ? "true" : "" }}>
-          {(form) => (
-            <>
-              <TextField field={form.field("search")} label="Number or text" type="search" />
-              <TextField field={form.field("from")} label="From" type="date" />
-              <TextField field={form.field("until")} label="Until" type="date" />
-              <SelectField field={form.field("status")} label="Status" options={states} />
-              <TextField field={form.field("sender")} label="Sender" />
-              {keys.data === undefined ? null : (
-                <SelectField field={form.field("key")} label="API key" options={keys.data} />
-              )}
-              <SelectField field={form.field("test")} label="Kind" options={kinds} />
-            </>
-          )}
-        </FilterForm>
-        <ContactsNamed search={search} filter={values} />
+        <FilterForm
+          fields={{ ...fields, ...(keys.data && { key: { label: "API key", options: keys.data } }) }}
+          values={values}
+        />
+        <ContactsNamed search={search ?? ""} filter={{ ...values, test: undefined }} />
         <PagedTable
           caption="Messages, newest first"
           pages={pages}
-          keyOf={({ id }) => id}
-          columns={{
-            To: ({ id, to: number }) => <a href={`#/messages/${id}`}>{numberText(number)}</a>,
-            Status: (message) => (
-              <>
-                <MessageState message={message} />
-                {message.errorCode === undefined ? null : (
-                  <div class="muted">{messageFailures[message.errorCode]}</div>
-                )}
-              </>
-            ),
-            Message: ({ message }) => <Clamped>{message}</Clamped>,
-            From: ({ senderId }) => senderId,
-            Accepted: ({ queuedAt }) => <Time at={queuedAt} />,
-            Price: {
-              number: ({ pricing, status: state, test: isTest }) =>
-                isTest === true ? (
-                  "Free"
-                ) : (
-                  <>
-                    <Money amount={pricing.total} />
-                    {state === "failed" || state === "cancelled" ? <div class="muted">Refunded</div> : null}
-                  </>
-                ),
-            },
-          }}
+          columns={columns}
           empty={
             isFiltered
               ? { title: "No messages match", action: <a href="#/messages">Show all messages</a> }
@@ -158,7 +141,7 @@ async function readKeys(): Promise<(readonly [string, string])[] | undefined> {
 }
 
 /** Contacts whose names have the text, with links to their messages. */
-function ContactsNamed({ search, filter }: { search: string; filter: Readonly<Record<string, string>> }) {
+function ContactsNamed({ search, filter }: { search: string; filter: Parameters<typeof linkTo>[1] }) {
   const found = useLoad(async () => contactsNamed(search), [search]);
   if (found.data === undefined || found.data.length === 0) return null;
   return (

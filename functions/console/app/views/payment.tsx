@@ -118,10 +118,8 @@ function Outcome({
       consequence={
         payment.method === "card" ? "Its checkout closes." : "Its transfer is not expected any more."
       }
-      act={async () => {
-        await api().cancelPayment({ params: { id: payment.id } });
-        await onCancelled();
-      }}
+      act={async () => api().cancelPayment({ params: { id: payment.id } })}
+      onDone={onCancelled}
     />
   );
   if (payment.method === "bank_transfer") {

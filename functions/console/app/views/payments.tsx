@@ -2,13 +2,13 @@ import { useEffect } from "preact/hooks";
 
 import { api } from "../api.ts";
 import { lastCheckout } from "../checkout.ts";
+import { List } from "../parts/list-view.tsx";
 import { Loaded, useLoad, usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
 import { LinkButton, Section } from "../parts/page.tsx";
 import { PayButton } from "../parts/pay.tsx";
 import { methodText, PaymentState, InvoiceButton } from "../parts/payment.tsx";
 import { PaymentsPage } from "../parts/payments-page.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import type { ViewProps } from "../router.ts";
 
@@ -34,28 +34,24 @@ export function Payments({ query }: ViewProps) {
           )}
         </Loaded>
       </Section>
-      <Section title="Payments">
-        <PagedTable
-          caption="Payments, newest first"
-          pages={payments}
-          keyOf={({ id }) => id}
-          columns={{
-            Time: ({ id, createdAt }) => (
-              <a href={`#/payments/${id}`}>
-                <Time at={createdAt} />
-              </a>
-            ),
-            Method: methodText,
-            Status: (payment) => <PaymentState payment={payment} />,
-            Invoice: ({ invoiceNumber: number }) =>
-              number && <InvoiceButton number={number} label={number} />,
-            Amount: { number: ({ amount }) => <Money amount={amount} /> },
-            Tax: { number: ({ tax }) => <Money amount={tax} /> },
-            Total: { number: ({ total }) => <Money amount={total} /> },
-          }}
-          empty={{ title: "No payments yet", hint: "Pay to send messages. Your wallet is prepaid." }}
-        />
-      </Section>
+      <List
+        heading="Payments"
+        pages={payments}
+        columns={{
+          Time: ({ id, createdAt }) => (
+            <a href={`#/payments/${id}`}>
+              <Time at={createdAt} />
+            </a>
+          ),
+          Method: methodText,
+          Status: (payment) => <PaymentState payment={payment} />,
+          Invoice: ({ invoiceNumber: number }) => number && <InvoiceButton number={number} label={number} />,
+          Amount: { number: ({ amount }) => <Money amount={amount} /> },
+          Tax: { number: ({ tax }) => <Money amount={tax} /> },
+          Total: { number: ({ total }) => <Money amount={total} /> },
+        }}
+        empty={{ title: "No payments yet", hint: "Pay to send messages. Your wallet is prepaid." }}
+      />
     </PaymentsPage>
   );
 }

@@ -1,53 +1,45 @@
 import { sharedCodes } from "../../../../shared/api/contract/countries.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
-import { FilterForm } from "../parts/filter-form.tsx";
-import { TextField } from "../parts/form.tsx";
+import { filtersIn } from "../parts/filter-form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { Money } from "../parts/money.tsx";
-import { Page } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import type { ViewProps } from "../router.ts";
 import { given, prefixIn } from "../typed.ts";
 
 /** Prices per segment and destination. */
 export function Prices({ query }: ViewProps) {
-  const prefix = prefixIn(query.get("prefix") ?? "");
+  const filters = filtersIn(query, { prefix: { label: "Phone number or prefix", type: "tel" } });
+  const prefix = prefixIn(filters.values.prefix ?? "");
   const prices = usePages(
     async (page) => api().listPrices({ query: { ...page, prefix: given(prefix) } }),
     [prefix],
   );
   return (
-    <Page
+    <ListView
       title="Prices"
       lead="Price per message segment. The longest matching number prefix applies."
       back={["#/wallet", "Wallet"]}
-    >
-      <div class="panel">
-        <FilterForm view="prices" query={{ prefix }}>
-          {(form) => <TextField field={form.field("prefix")} label="Phone number or prefix" type="tel" />}
-        </FilterForm>
-        <PagedTable
-          caption="Prices per segment"
-          pages={prices}
-          keyOf={(price) => price.prefix}
-          columns={{
-            Numbers: ({ prefix: code, blockedPrefixes = [] }) =>
-              [
-                code === "" ? "All other numbers" : `+${code}…`,
-                ...blockedPrefixes.map((each) => `not +${each}…`),
-              ].join(", "),
-            Country: ({ country, prefix: code }) =>
-              country === undefined ? (sharedCodes[code] ?? "") : countryName(country),
-            Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
-          }}
-          empty={{
-            title: "No price for these numbers",
-            hint: "You cannot send to these numbers. Contact the gateway operator to request a price.",
-            action: <a href="#/prices">Show all prices</a>,
-          }}
-        />
-      </div>
-    </Page>
+      filters={{ ...filters, values: { prefix } }}
+      caption="Prices per segment"
+      pages={prices}
+      keyOf={(price) => price.prefix}
+      columns={{
+        Numbers: ({ prefix: code, blockedPrefixes = [] }) =>
+          [
+            code === "" ? "All other numbers" : `+${code}…`,
+            ...blockedPrefixes.map((each) => `not +${each}…`),
+          ].join(", "),
+        Country: ({ country, prefix: code }) =>
+          country === undefined ? (sharedCodes[code] ?? "") : countryName(country),
+        Price: { number: ({ unitPrice }) => <Money amount={unitPrice} /> },
+      }}
+      empty={{
+        title: "No price for these numbers",
+        hint: "You cannot send to these numbers. Contact the gateway operator to request a price.",
+        action: <a href="#/prices">Show all prices</a>,
+      }}
+    />
   );
 }

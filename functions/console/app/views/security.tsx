@@ -56,10 +56,8 @@ function VerifyEmail({ isVerified }: { isVerified: boolean }) {
       <div class="row">
         <ActionButton
           label="Resend verification email"
-          act={async () => {
-            await api().requestEmailVerification();
-            announce("Verification email sent.");
-          }}
+          act={async () => api().requestEmailVerification()}
+          success="Verification email sent."
         />
       </div>
     </Section>

@@ -4,18 +4,18 @@ import { countryName } from "../countries.ts";
 import { ActionButton, DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
-import { Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
 import { given } from "../typed.ts";
 
 export function SenderIds() {
   const senderIds = usePages(async (query) => api().listSenderIds({ query }), []);
   return (
-    <Page
+    <ListView
       title="Sender IDs"
       lead="Names that your messages are sent from. The gateway operator approves them."
       actions={
@@ -23,46 +23,36 @@ export function SenderIds() {
           {(done) => <Request onRequested={done} />}
         </DialogButton>
       }
-    >
-      <Section title="Sender IDs">
-        <PagedTable
-          caption="Sender IDs, newest first"
-          pages={senderIds}
-          keyOf={({ id }) => id}
-          columns={{
-            "Sender ID": ({ senderId, isDefault }) => (
-              <>
-                <strong class="whole">{senderId}</strong>{" "}
-                {isDefault ? <span class="tag">Default</span> : null}
-              </>
-            ),
-            Status: ({ status, rejectionReason }) => (
-              <>
-                <Status of={status} />{" "}
-                {rejectionReason === undefined ? null : <span dir="auto">{rejectionReason}</span>}
-              </>
-            ),
-            "Use case": ({ useCase }) => <Clamped>{useCase}</Clamped>,
-            Requested: ({ createdAt }) => <Time at={createdAt} />,
-            Actions: ({ id, status, isDefault }) =>
-              status === "approved" && !isDefault ? (
-                <ActionButton
-                  label="Set as default"
-                  act={async () => {
-                    await api().setDefaultSenderId({ params: { id } });
-                    announce("Default sender ID changed.");
-                    await senderIds.reload();
-                  }}
-                />
-              ) : null,
-          }}
-          empty={{
-            title: "No sender IDs yet",
-            hint: "Request a sender ID. Once approved, your messages use it by default.",
-          }}
-        />
-      </Section>
-    </Page>
+      pages={senderIds}
+      columns={{
+        "Sender ID": ({ senderId, isDefault }) => (
+          <>
+            <strong class="whole">{senderId}</strong> {isDefault ? <span class="tag">Default</span> : null}
+          </>
+        ),
+        Status: ({ status, rejectionReason }) => (
+          <>
+            <Status of={status} />{" "}
+            {rejectionReason === undefined ? null : <span dir="auto">{rejectionReason}</span>}
+          </>
+        ),
+        "Use case": ({ useCase }) => <Clamped>{useCase}</Clamped>,
+        Requested: ({ createdAt }) => <Time at={createdAt} />,
+        Actions: ({ id, status, isDefault }) =>
+          status === "approved" && !isDefault ? (
+            <ActionButton
+              label="Set as default"
+              act={async () => api().setDefaultSenderId({ params: { id } })}
+              success="Default sender ID changed."
+              onDone={senderIds.reload}
+            />
+          ) : null,
+      }}
+      empty={{
+        title: "No sender IDs yet",
+        hint: "Request a sender ID. Once approved, your messages use it by default.",
+      }}
+    />
   );
 }
 

@@ -43,11 +43,9 @@ export function Template({ id }: ViewProps) {
           label="Delete"
           question="Delete this template?"
           consequence="Campaigns created from this template keep their text."
-          act={async () => {
-            await api().deleteTemplate({ params: { id } });
-            go("templates");
-            announce("Template deleted.");
-          }}
+          act={async () => api().deleteTemplate({ params: { id } })}
+          success="Template deleted."
+          onDone={() => go("templates")}
         />
       }
     >

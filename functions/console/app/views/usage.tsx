@@ -3,7 +3,6 @@ import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { Plot } from "../parts/chart.tsx";
 import { FilterForm } from "../parts/filter-form.tsx";
-import { SelectField } from "../parts/form.tsx";
 import { Loaded, useLoad } from "../parts/load.tsx";
 import { amountText, countText, Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
@@ -63,21 +62,16 @@ export function Usage({ query }: ViewProps) {
       actions={<SaveAs save={async (kind) => exportRows(usage.data, kind)} />}
     >
       <div class="panel">
-        <FilterForm<Record<"by" | "month", string>>
-          view="usage"
-          query={{ month: isToday ? today : month, by }}
-        >
-          {(form) => (
-            <>
-              <SelectField
-                field={form.field("month")}
-                label="Period"
-                options={[[today, "Today"], ...months.map((each) => [each, monthText(each)] as const)]}
-              />
-              <SelectField field={form.field("by")} label="Group by" options={choices} />
-            </>
-          )}
-        </FilterForm>
+        <FilterForm
+          fields={{
+            month: {
+              label: "Period",
+              options: [[today, "Today"], ...months.map((each) => [each, monthText(each)] as const)],
+            },
+            by: { label: "Group by", options: choices },
+          }}
+          values={{ month: isToday ? today : month, by }}
+        />
         <Loaded load={usage}>{(shown) => <Statement of={shown} />}</Loaded>
       </div>
     </Page>

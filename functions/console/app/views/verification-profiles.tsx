@@ -5,10 +5,10 @@ import {
 import { api } from "../api.ts";
 import { ConfirmButton, DialogButton } from "../parts/dialog.tsx";
 import { Form, SelectField, TextArea, TextField, useForm } from "../parts/form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
 import { announce } from "../parts/notice.tsx";
-import { Page, Section } from "../parts/page.tsx";
-import { Clamped, PagedTable } from "../parts/table.tsx";
+import { Clamped } from "../parts/table.tsx";
 import { FieldProblem } from "../problems.ts";
 import { given, tagsOf } from "../typed.ts";
 
@@ -26,7 +26,7 @@ export function VerificationProfiles() {
     announce("Profile saved.");
   };
   return (
-    <Page
+    <ListView
       title="Verification profiles"
       lead="How codes are sent: the brand and texts, the limits, and the guard against fraud."
       back={["#/verifications", "Verifications"]}
@@ -35,41 +35,35 @@ export function VerificationProfiles() {
           {(done) => <Editor onSaved={done} />}
         </DialogButton>
       }
-    >
-      <Section title="Profiles">
-        <PagedTable
-          caption="Verification profiles"
-          pages={profiles}
-          keyOf={({ name, updatedAt }) => `${name} ${updatedAt}`}
-          columns={{
-            Name: ({ name }) => name,
-            Brand: ({ brand }) => <Clamped>{brand}</Clamped>,
-            Code: ({ codeLength, validitySeconds }) =>
-              `${codeLength} digits, valid for ${validitySeconds} seconds`,
-            Countries: ({ countries }) => countries?.join(", ") ?? "All",
-            Guard: ({ guard }) => guard,
-            Actions: (profile) => (
-              <div class="row">
-                <DialogButton label="Edit" title={`Profile ${profile.name}`} look="small" onDone={onSaved}>
-                  {(done) => <Editor profile={profile} onSaved={done} />}
-                </DialogButton>
-                {profile.updatedAt === undefined ? null : (
-                  <ConfirmButton
-                    label="Delete"
-                    question={`Delete the profile ${profile.name}?`}
-                    consequence="Verifications that name it are rejected. The profile default gets its first values again."
-                    act={async () => {
-                      await api().deleteVerificationProfile({ params: { name: profile.name } });
-                      await profiles.reload();
-                    }}
-                  />
-                )}
-              </div>
-            ),
-          }}
-        />
-      </Section>
-    </Page>
+      heading="Profiles"
+      caption="Verification profiles"
+      pages={profiles}
+      keyOf={({ name, updatedAt }) => `${name} ${updatedAt}`}
+      columns={{
+        Name: ({ name }) => name,
+        Brand: ({ brand }) => <Clamped>{brand}</Clamped>,
+        Code: ({ codeLength, validitySeconds }) =>
+          `${codeLength} digits, valid for ${validitySeconds} seconds`,
+        Countries: ({ countries }) => countries?.join(", ") ?? "All",
+        Guard: ({ guard }) => guard,
+        Actions: (profile) => (
+          <div class="row">
+            <DialogButton label="Edit" title={`Profile ${profile.name}`} look="small" onDone={onSaved}>
+              {(done) => <Editor profile={profile} onSaved={done} />}
+            </DialogButton>
+            {profile.updatedAt === undefined ? null : (
+              <ConfirmButton
+                label="Delete"
+                question={`Delete the profile ${profile.name}?`}
+                consequence="Verifications that name it are rejected. The profile default gets its first values again."
+                act={async () => api().deleteVerificationProfile({ params: { name: profile.name } })}
+                onDone={profiles.reload}
+              />
+            )}
+          </div>
+        ),
+      }}
+    />
   );
 }
 

@@ -1,27 +1,21 @@
-import * as z from "zod/mini";
-
 import { VerificationStatus, type Verification } from "../../../../shared/api/contract/verifications.ts";
 import { api } from "../api.ts";
 import { countryName } from "../countries.ts";
 import { ActionButton, ConfirmButton, DialogButton } from "../parts/dialog.tsx";
-import { FilterForm } from "../parts/filter-form.tsx";
+import { filtersIn, optionsOf } from "../parts/filter-form.tsx";
 import { Form, SelectField, TextField, useForm } from "../parts/form.tsx";
+import { ListView } from "../parts/list-view.tsx";
 import { Loaded, useLoad, usePages } from "../parts/load.tsx";
 import { Money, shareText } from "../parts/money.tsx";
 import { announce } from "../parts/notice.tsx";
-import { LinkButton, Page, Section } from "../parts/page.tsx";
+import { LinkButton, Section } from "../parts/page.tsx";
 import { PhoneField, numberText } from "../parts/phone.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable, Table } from "../parts/table.tsx";
+import { Table } from "../parts/table.tsx";
 import { Time } from "../parts/time.tsx";
-import { capitalized, FieldProblem } from "../problems.ts";
+import { FieldProblem } from "../problems.ts";
 import type { ViewProps } from "../router.ts";
 import { given, numberIn, prefixIn } from "../typed.ts";
-
-const states = [
-  ["", "Any status"],
-  ...VerificationStatus.options.map((each) => [each, capitalized(each)] as const),
-] as const;
 
 /** The rules of the guard, in words. */
 const ruleTexts: Readonly<Record<string, string>> = {
@@ -35,8 +29,11 @@ const ruleTexts: Readonly<Record<string, string>> = {
 
 /** Verifications, newest first, filtered by the query. Their codes are never shown. */
 export function Verifications({ query }: ViewProps) {
-  const to = query.get("to") ?? "";
-  const status = z.catch(z.optional(VerificationStatus), undefined).parse(query.get("status") ?? undefined);
+  const filters = filtersIn(query, {
+    to: { label: "Phone number", type: "phone" },
+    status: { label: "Status", options: optionsOf("Any status", VerificationStatus.options) },
+  });
+  const { to = "", status } = filters.values;
   const filter = { status, to: given(prefixIn(to)) };
   const pages = usePages(
     async (page) => api().listVerifications({ query: { ...page, ...filter } }),
@@ -47,7 +44,7 @@ export function Verifications({ query }: ViewProps) {
     announce(text);
   };
   return (
-    <Page
+    <ListView
       title="Verifications"
       lead="Codes that show that a person has a phone number."
       actions={
@@ -58,50 +55,36 @@ export function Verifications({ query }: ViewProps) {
           </DialogButton>
         </>
       }
-    >
-      <div class="panel">
-        <FilterForm view="verifications" query={{ to, status: status ?? "" }}>
-          {(form) => (
-            <>
-              <PhoneField field={form.field("to")} />
-              <SelectField field={form.field("status")} label="Status" options={states} />
-            </>
-          )}
-        </FilterForm>
-        <PagedTable
-          caption="Verifications, newest first"
-          pages={pages}
-          keyOf={({ id }) => id}
-          columns={{
-            Number: ({ to: number }) => numberText(number),
-            Status: ({ status: state, guardRule }) => (
-              <>
-                <Status of={state} />
-                {guardRule === undefined ? null : (
-                  <div class="muted">Guard: {ruleTexts[guardRule] ?? guardRule}</div>
-                )}
-              </>
-            ),
-            Profile: ({ profile }) => profile,
-            Sends: { number: ({ sends }) => sends },
-            "Checks left": { number: ({ checksLeft }) => checksLeft },
-            Started: ({ createdAt }) => <Time at={createdAt} />,
-            Price: { number: ({ pricing }) => <Money amount={pricing.message + pricing.fee} /> },
-            Actions: (verification) =>
-              verification.status === "pending" ? (
-                <DialogButton label="Check" title="Check the code" look="small" onDone={onDone}>
-                  {(done) => <Check of={verification} onDone={done} />}
-                </DialogButton>
-              ) : null,
-          }}
-          empty={{
-            title: "No verifications",
-            hint: "Verify a number here, or from your server with two calls.",
-          }}
-        />
-      </div>
-      <Conversion />
-    </Page>
+      filters={filters}
+      pages={pages}
+      columns={{
+        Number: ({ to: number }) => numberText(number),
+        Status: ({ status: state, guardRule }) => (
+          <>
+            <Status of={state} />
+            {guardRule === undefined ? null : (
+              <div class="muted">Guard: {ruleTexts[guardRule] ?? guardRule}</div>
+            )}
+          </>
+        ),
+        Profile: ({ profile }) => profile,
+        Sends: { number: ({ sends }) => sends },
+        "Checks left": { number: ({ checksLeft }) => checksLeft },
+        Started: ({ createdAt }) => <Time at={createdAt} />,
+        Price: { number: ({ pricing }) => <Money amount={pricing.message + pricing.fee} /> },
+        Actions: (verification) =>
+          verification.status === "pending" ? (
+            <DialogButton label="Check" title="Check the code" look="small" onDone={onDone}>
+              {(done) => <Check of={verification} onDone={done} />}
+            </DialogButton>
+          ) : null,
+      }}
+      empty={{
+        title: "No verifications",
+        hint: "Verify a number here, or from your server with two calls.",
+      }}
+      below={<Conversion />}
+    />
   );
 }
 

@@ -3,7 +3,7 @@ import { api } from "../api.ts";
 import { brand, currency, fundsLink, has } from "../features.ts";
 import { DialogButton } from "../parts/dialog.tsx";
 import { Form, TextField, useForm } from "../parts/form.tsx";
-import { Ledger, ledgerFilterOf } from "../parts/ledger.tsx";
+import { Ledger, ledgerFilters } from "../parts/ledger.tsx";
 import { Loaded, useLoad, usePages, type Load } from "../parts/load.tsx";
 import { amountText, currencyDecimals, Money } from "../parts/money.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
@@ -15,11 +15,11 @@ import { amountOf } from "../typed.ts";
 
 /** The balance, the ledger and the organization's own limits. */
 export function Wallet({ query }: ViewProps) {
-  const filter = ledgerFilterOf(query);
+  const filters = ledgerFilters(query);
   const wallet = useLoad(async () => api().getWallet(), []);
   const ledger = usePages(
-    async (page) => api().listTransactions({ query: { ...page, ...filter } }),
-    Object.values(filter),
+    async (page) => api().listTransactions({ query: { ...page, ...filters.values } }),
+    Object.values(filters.values),
   );
   const changed = async (balance: WalletOf): Promise<void> => {
     wallet.replace(balance);
@@ -58,7 +58,7 @@ export function Wallet({ query }: ViewProps) {
           <Loaded load={wallet}>{(shown) => <Limits wallet={shown} load={wallet} />}</Loaded>
         </Section>
       </div>
-      <Ledger pages={ledger} filter={filter} />
+      <Ledger pages={ledger} filters={filters} />
     </Page>
   );
 }

@@ -1,6 +1,5 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import * as z from "zod/mini";
 
 import {
   WebhookDeliveryState,
@@ -11,11 +10,11 @@ import { api } from "../api.ts";
 import { JsonDetails, Secret } from "../parts/copy.tsx";
 import { ActionButton, ConfirmButton } from "../parts/dialog.tsx";
 import { Form, useForm } from "../parts/form.tsx";
+import { List } from "../parts/list-view.tsx";
 import { Loaded, useLoad, usePages, usePolling, type Load } from "../parts/load.tsx";
 import { announce, Notice } from "../parts/notice.tsx";
 import { Facts, Page, Section } from "../parts/page.tsx";
 import { Status } from "../parts/status.tsx";
-import { PagedTable } from "../parts/table.tsx";
 import { optionalTime, Time } from "../parts/time.tsx";
 import {
   Health,
@@ -31,7 +30,7 @@ import { go, linkTo, type ViewProps } from "../router.ts";
 /** One webhook: its settings, status and deliveries. */
 export function Webhook({ id, query }: ViewProps) {
   const webhook = useLoad(async () => api().getWebhook({ params: { id } }), [id]);
-  const state = z.catch(z.optional(WebhookDeliveryState), undefined).parse(query.get("state") ?? undefined);
+  const state = WebhookDeliveryState.options.find((each) => each === query.get("state"));
   const deliveries = usePages(
     async (page) => api().listWebhookDeliveries({ params: { id }, query: { ...page, state } }),
     [id, state],
@@ -74,38 +73,34 @@ export function Webhook({ id, query }: ViewProps) {
           </div>
         )}
       </Loaded>
-      <Section title="Deliveries" actions={<StateFilter id={id} chosen={state ?? ""} />}>
-        <PagedTable
-          caption="Deliveries, newest first"
-          pages={deliveries}
-          keyOf={({ id: deliveryId }) => deliveryId}
-          columns={{
-            Event: ({ payload }) => payload.event,
-            Status: (delivery) => <Status of={delivery.state} />,
-            Response: (delivery) => <ResponseCell delivery={delivery} />,
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-            Payload: ({ payload, eventId }) => (
-              <JsonDetails value={payload} label={`Payload of ${eventId}`} />
-            ),
-            Actions: (delivery) => (
-              <ActionButton
-                label="Redeliver"
-                act={async () => {
-                  const of = { id, deliveryId: delivery.id };
-                  const { attempts } = await api().retryWebhookDelivery({ params: of });
-                  repeated.value = { ...repeated.value, [delivery.id]: attempts };
-                  announce("Redelivery requested.");
-                  await deliveries.reload();
-                }}
-              />
-            ),
-          }}
-          empty={{
-            title: state === undefined ? "No deliveries yet" : `No ${state} deliveries`,
-            hint: "Send a test event to see how your server responds.",
-          }}
-        />
-      </Section>
+      <List
+        heading="Deliveries"
+        listActions={<StateFilter id={id} chosen={state ?? ""} />}
+        pages={deliveries}
+        columns={{
+          Event: ({ payload }) => payload.event,
+          Status: (delivery) => <Status of={delivery.state} />,
+          Response: (delivery) => <ResponseCell delivery={delivery} />,
+          Created: ({ createdAt }) => <Time at={createdAt} />,
+          Payload: ({ payload, eventId }) => <JsonDetails value={payload} label={`Payload of ${eventId}`} />,
+          Actions: (delivery) => (
+            <ActionButton
+              label="Redeliver"
+              act={async () => {
+                const of = { id, deliveryId: delivery.id };
+                const { attempts } = await api().retryWebhookDelivery({ params: of });
+                repeated.value = { ...repeated.value, [delivery.id]: attempts };
+                announce("Redelivery requested.");
+                await deliveries.reload();
+              }}
+            />
+          ),
+        }}
+        empty={{
+          title: state === undefined ? "No deliveries yet" : `No ${state} deliveries`,
+          hint: "Send a test event to see how your server responds.",
+        }}
+      />
     </Page>
   );
 }
@@ -249,11 +244,9 @@ function State({
           label="Delete"
           question="Delete this webhook?"
           consequence="The endpoint receives no more events, and its delivery history is deleted."
-          act={async () => {
-            await api().deleteWebhook({ params });
-            go("webhooks");
-            announce("Webhook deleted.");
-          }}
+          act={async () => api().deleteWebhook({ params })}
+          success="Webhook deleted."
+          onDone={() => go("webhooks")}
         />
       </div>
     </>

@@ -1,73 +1,64 @@
-import { useSignal } from "@preact/signals";
-
 import type { CreatedWebhook } from "../../../../shared/api/contract/webhooks.ts";
 import { api } from "../api.ts";
 import { Secret } from "../parts/copy.tsx";
 import { DialogButton } from "../parts/dialog.tsx";
 import { DocsLink } from "../parts/docs-link.tsx";
 import { Form, useForm } from "../parts/form.tsx";
+import { ListView, useCreated } from "../parts/list-view.tsx";
 import { usePages } from "../parts/load.tsx";
-import { LinkButton, Page, Section } from "../parts/page.tsx";
-import { PagedTable } from "../parts/table.tsx";
+import { LinkButton, Section } from "../parts/page.tsx";
 import { Time } from "../parts/time.tsx";
 import { Health, WebhookFields, webhookOf, WebhookStatus, type WebhookValues } from "../parts/webhook.tsx";
 
 export function Webhooks() {
   const webhooks = usePages(async (query) => api().listWebhooks({ query }), []);
-  const created = useSignal<CreatedWebhook | undefined>(undefined);
-  const onCreated = async (webhook: CreatedWebhook): Promise<void> => {
-    created.value = webhook;
-    await webhooks.reload();
-  };
-  const add = (
-    <DialogButton label="New webhook" onDone={onCreated}>
-      {(done) => <NewWebhook onCreated={done} />}
-    </DialogButton>
-  );
+  const [created, onCreated] = useCreated<CreatedWebhook>(webhooks);
   return (
-    <Page
+    <ListView
       title="Webhooks"
       lead="Receive events on your server, for example when a message is sent."
-      actions={add}
-    >
-      {created.value === undefined ? null : (
-        <Section title="Webhook created">
-          <Secret key={created.value.id} label="Your signing secret." secret={created.value.secret} />
-          <p>
-            <LinkButton href={`#/webhooks/${created.value.id}`} label="Test webhook" />
-          </p>
-        </Section>
-      )}
-      <Section title="Webhooks">
-        <PagedTable
-          caption="Webhooks"
-          pages={webhooks}
-          keyOf={({ id }) => id}
-          columns={{
-            URL: ({ id, url }) => (
-              <a class="break" href={`#/webhooks/${id}`}>
-                {url}
-              </a>
-            ),
-            Status: (webhook) => (
-              <>
-                <WebhookStatus webhook={webhook} />{" "}
-                <span class="muted">
-                  <Health webhook={webhook} />
-                </span>
-              </>
-            ),
-            Events: ({ events }) => events.join(", "),
-            Created: ({ createdAt }) => <Time at={createdAt} />,
-          }}
-          empty={{
-            title: "No webhooks yet",
-            hint: "Without a webhook, your server must poll for the status of each message.",
-            action: <DocsLink page="guides/webhooks">Guide to webhooks</DocsLink>,
-          }}
-        />
-      </Section>
-    </Page>
+      actions={
+        <DialogButton label="New webhook" onDone={onCreated}>
+          {(done) => <NewWebhook onCreated={done} />}
+        </DialogButton>
+      }
+      above={created && <Created webhook={created} />}
+      caption="Webhooks"
+      pages={webhooks}
+      columns={{
+        URL: ({ id, url }) => (
+          <a class="break" href={`#/webhooks/${id}`}>
+            {url}
+          </a>
+        ),
+        Status: (webhook) => (
+          <>
+            <WebhookStatus webhook={webhook} />{" "}
+            <span class="muted">
+              <Health webhook={webhook} />
+            </span>
+          </>
+        ),
+        Events: ({ events }) => events.join(", "),
+        Created: ({ createdAt }) => <Time at={createdAt} />,
+      }}
+      empty={{
+        title: "No webhooks yet",
+        hint: "Without a webhook, your server must poll for the status of each message.",
+        action: <DocsLink page="guides/webhooks">Guide to webhooks</DocsLink>,
+      }}
+    />
+  );
+}
+
+function Created({ webhook: { id, secret } }: { webhook: CreatedWebhook }) {
+  return (
+    <Section title="Webhook created">
+      <Secret key={id} label="Your signing secret." secret={secret} />
+      <p>
+        <LinkButton href={`#/webhooks/${id}`} label="Test webhook" />
+      </p>
+    </Section>
   );
 }
 
