@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 
 import { encodedPath, signedHeaders } from "../../shared/platform/aws/signature.ts";
+import { isNightly } from "../support/second-opinions.ts";
 
 /*
  * The signature of a request, against the SDK's own signer.
@@ -66,6 +67,6 @@ it("a request is signed as the SDK signs it", async () => {
       );
       expect(signed).toEqual(expected.headers);
     }),
-    { numRuns: 500 },
+    { numRuns: isNightly ? 1_000 : 200 },
   );
 });
